@@ -146,8 +146,7 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let old = policy.row_of_all(stale.old.steps, policy.stagnation).hinting();
     let (old_kind, waits) = (kind_of(stale.old.steps), stale.old.waits());
     // Where something is waited for, only waiting is too long.
-    let length = |streak: &Streak<'_, '_>| if policy.counts_rounds { streak.rounds() } else { streak.length };
-    let old_count = if old_kind == Kind::Waiting { waits } else { length(&stale.old) };
+    let old_count = if old_kind == Kind::Waiting { waits } else { stale.old.count(policy.counts_rounds) };
     // What is said of tools makes them later, if anything.
     let weak = |signal, strong: Thresholds, count: fn(&[Step<'_>], u32) -> u32, kind| {
         let count = count(steps, strong.least());
@@ -162,7 +161,12 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
             hinting,
             across,
             cycle::judged(steps, policy),
-            Counted::of(Signal::Stagnation, length(&stale.very_old), very_old, Kind::Content),
+            Counted::of(
+                Signal::Stagnation,
+                stale.very_old.count(policy.counts_rounds),
+                very_old,
+                Kind::Content,
+            ),
             Counted::of(Signal::Stagnation, old_count, old, old_kind),
             weak(Signal::SimilarFailures, policy.similar_failures, similar_failures::count, Kind::Failure),
             alike,
@@ -242,8 +246,7 @@ fn stale_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Counted {
         return Counted::NOTHING;
     }
     let row = policy.row_of_all(stale.steps, policy.stagnation).killing();
-    let count = if policy.counts_rounds { stale.rounds() } else { stale.length };
-    Counted::of(Signal::Stagnation, count, row, Kind::Content)
+    Counted::of(Signal::Stagnation, stale.count(policy.counts_rounds), row, Kind::Content)
 }
 
 /// The run limit: so many assistant turns after the last user message.

@@ -34,8 +34,11 @@ impl Streak<'_, '_> {
         number(self.steps.iter().filter(is_wait).count())
     }
 
-    /// How often its steps were gone through: as often as a step of it on average.
-    pub fn rounds(&self) -> u32 {
+    /// What is counted of it: its steps, or the rounds that it has gone through them, as often as a step of it on average.
+    pub fn count(&self, by_rounds: bool) -> u32 {
+        if !by_rounds {
+            return self.length;
+        }
         let approaches: HashSet<_> = self.steps.iter().map(|step| step.approach).collect();
         self.length.div_ceil(number(approaches.len()).max(1))
     }

@@ -151,7 +151,7 @@ impl UnreadResult<'_> {
             let text = match said.text {
                 Cow::Owned(text) => Text::Owned(text),
                 Cow::Borrowed(part) => {
-                    let start = (part.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
+                    let start = super::place(content, part);
                     Text::Part(start..start.saturating_add(part.len()))
                 }
             };

@@ -290,7 +290,7 @@ mod tests {
             "some output\nrequests.exceptions.ConnectTimeout: no route",
             "java.io.IOException: closed",
             "ImportError while loading conftest 'conftest.py'.\nE   ModuleNotFoundError: No module named 'respx'",
-            "npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://registry.npmjs.org/x",
+            "npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://example.com/x",
             "npm error code ERESOLVE\nnpm error\nnpm error Fix the conflict",
             "2026-11-28 09:10:34 UTC [41772] FATAL:  no entry for host \"10.0.4.9\"",
             "TimeoutError",

@@ -325,6 +325,11 @@ impl FinishedCall {
     }
 }
 
+/// Where a part of a text begins.
+fn place(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
 /// Digest of the words without a digit, and of the places of the others.
 fn without_numbers(text: &str) -> u64 {
     let mut sum = 0;

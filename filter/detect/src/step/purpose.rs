@@ -238,7 +238,7 @@ fn of_command(line: &str) -> Option<Purpose> {
         if is_log && command.contains(" -f") {
             return Some(Purpose::Wait);
         }
-        if is_log && !line.get(..place(line, command)).is_some_and(|before| before.contains('|')) {
+        if is_log && !line.get(..super::place(line, command)).is_some_and(|before| before.contains('|')) {
             found = found.or(Some(Purpose::MoveOn));
         }
         let asks = programs::STATE.contains(&base)
@@ -250,11 +250,6 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
     }
     found
-}
-
-/// Where a part of a text begins.
-fn place(text: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// `status`, `--health`, `localhost:80/healthz`: one part of the word is a word of state.

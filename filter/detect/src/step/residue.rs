@@ -45,7 +45,7 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
     for word in words(said).take(MOST) {
         // An apostrophe at the end is a quotation mark.
         let word = word.trim_end_matches('\'');
-        let start = (word.as_ptr() as usize).saturating_sub(said.as_ptr() as usize);
+        let start = super::place(said, word);
         let between = said.get(end..start).unwrap_or_default();
         end = start.saturating_add(word.len());
         if own.contains(&word.to_lowercase()) {

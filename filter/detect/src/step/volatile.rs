@@ -262,16 +262,11 @@ fn behind_time(word: &str) -> Option<&str> {
     is_time.then(|| rest.trim_start_matches(['-', '.', '_']))
 }
 
-/// Where a word of a text begins.
-fn offset(text: &str, word: &str) -> usize {
-    (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
-}
-
 /// `[41772]` before the level of a line in a log.
 fn is_process_of_log(text: &str, word: &str, next: &str) -> bool {
     programs::FAILURE_LEVELS.contains(&next)
         && word.bytes().all(|byte| byte.is_ascii_digit())
-        && text.get(..offset(text, word)).is_some_and(|before| before.ends_with('['))
+        && text.get(..super::place(text, word)).is_some_and(|before| before.ends_with('['))
 }
 
 /// A word of a date beside a number ("03 Mar", "10:01 PM"), or a number beside such a word.
@@ -356,7 +351,7 @@ fn ends_with_id(word: &str) -> bool {
 fn is_field(text: &str, word: &str) -> bool {
     /// Characters.
     const LONG: usize = 6;
-    let (before, after) = text.split_at_checked(offset(text, word)).unwrap_or((text, ""));
+    let (before, after) = text.split_at_checked(super::place(text, word)).unwrap_or((text, ""));
     let after = after.get(word.len()..).unwrap_or_default();
     word.len() >= LONG
         && before.trim_end_matches([' ', '\t']).ends_with(':')
@@ -365,7 +360,7 @@ fn is_field(text: &str, word: &str) -> bool {
 
 /// A name that was made for one time: what stands directly below `/tmp/`, and `tmpab12cd.py`.
 fn is_temporary(text: &str, word: &str, before: &str) -> bool {
-    let start = offset(text, word);
+    let start = super::place(text, word);
     let is_below = is_one_of(before, programs::TEMPORARY)
         && text.get(..start).is_some_and(|text| text.ends_with(['/', '\\']));
     is_below
