@@ -12,7 +12,7 @@ use std::{fmt::Write, fs, path::Path, time::Duration};
 
 use clap::CommandFactory;
 use embedding_service::{
-    control::ingest::Counted,
+    control::ingest::IngestCounts,
     metrics::{
         AnswerStored, CacheLookup, Delivered, Dropped, Learned, LookedUp, Metrics, ReadResult, Recorded,
         Reported, Reserved, StoreOp, Unanswered,
@@ -50,7 +50,7 @@ fn exposition() -> String {
     AnswerStored::VARIANTS.iter().for_each(|outcome| metrics.answers.stored(*outcome));
     Learned::VARIANTS.iter().for_each(|verdict| metrics.answers.learned(*verdict));
     Reported::VARIANTS.iter().for_each(|outcome| metrics.control.reported(*outcome));
-    metrics.control.counted(Counted { counted: 1, repeated: 1, refused: 1, unpriced: 1 });
+    metrics.control.counted(IngestCounts { counted: 1, repeated: 1, refused: 1, unpriced: 1 });
     metrics.control.lost(1, 1);
     Reserved::VARIANTS.iter().for_each(|outcome| metrics.control.reserved(*outcome));
     metrics.control.unpriced();

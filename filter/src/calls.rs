@@ -9,7 +9,7 @@ use proxy_wasm::{
     hostcalls,
     types::{BufferType, LogLevel, MetricType, Status},
 };
-use sentinel_host::{call::Call, per_worker::PerWorker};
+use sentinel_host::{call::GrpcCall, per_worker::PerWorker};
 use sentinel_pipeline::{
     host::{Level, Process, Stored},
     metric::{FamilyKind, Metric},
@@ -19,7 +19,7 @@ use sentinel_pipeline::{
 use crate::abi;
 
 /// Sends a call, and gives Envoy's number for it.
-pub fn send(call: &Call<'_>) -> Result<u32, ServiceOutcome> {
+pub fn send(call: &GrpcCall<'_>) -> Result<u32, ServiceOutcome> {
     let metadata = call.metadata.iter().map(|(name, value)| (*name, value.as_slice())).collect();
     let sent = hostcalls::dispatch_grpc_call(
         call.cluster,

@@ -10,10 +10,10 @@ use proxy_wasm::{
 use sentinel_config::Config;
 use sentinel_host::{call, per_worker::PerWorker, shared};
 use sentinel_pipeline::{
-    host::{Background, Level, Message, Process},
+    host::{Background, BackgroundMessage, Level, Process},
     metric::Metric,
     service_outcome::ServiceOutcome,
-    worker::{Sent, Worker},
+    worker::{MessageKind, Worker},
 };
 
 use crate::{
@@ -26,7 +26,7 @@ pub struct ConfigContext {
     id: u32,
     shared: Option<Rc<PerWorker>>,
     /// Calls of the worker that are under way.
-    sent: HashMap<u32, Sent>,
+    sent: HashMap<u32, MessageKind>,
 }
 
 impl ConfigContext {
@@ -44,11 +44,11 @@ impl ConfigContext {
 /// Envoy outside of any request.
 struct Outbox<'a> {
     shared: &'a PerWorker,
-    sent: &'a mut HashMap<u32, Sent>,
+    sent: &'a mut HashMap<u32, MessageKind>,
 }
 
 impl Background for Outbox<'_> {
-    fn send(&mut self, message: Message) -> Result<(), ServiceOutcome> {
+    fn send(&mut self, message: BackgroundMessage) -> Result<(), ServiceOutcome> {
         let (kind, call) = call::background(&self.shared.config, message);
         self.sent.insert(calls::send(&call)?, kind);
         Ok(())

@@ -25,7 +25,7 @@ use std::{
 use clap::{Parser, ValueEnum};
 use embedding_service::{
     cache::{
-        AnswerStore, Asked, Entry, EntryId, Owner, learning::Observations, memory::MemoryAnswers,
+        AnswerStore, Entry, EntryId, Owner, StoredQuestion, learning::Observations, memory::MemoryAnswers,
         redis::RedisAnswers,
     },
     embed::model_id::ModelId,
@@ -186,7 +186,7 @@ fn entry(number: usize, vectors: &Vectors) -> Entry {
         partition: layout::partition(number),
         id: EntryId::of(&text),
         owner: Owner { tenant: "bench".to_owned(), agent: "agent".to_owned() },
-        asked: Some(Asked { text, vector: Arc::from(vectors.entry(number)), unseen: None }),
+        asked: Some(StoredQuestion { text, vector: Arc::from(vectors.entry(number)), unseen: None }),
         answer: "The disk of that machine is full; remove what lies in its folder of old builds. "
             .repeat(5)
             .into(),

@@ -21,7 +21,7 @@ use embedding_service::{
     control::{
         Control,
         options::ControlOptions,
-        run::Status,
+        run::RunStatus,
         runs::{RunQuery, Sort},
         store::{ControlStore, MemoryControl, RedisControl},
     },
@@ -128,7 +128,7 @@ async fn measure(name: &str, store: Arc<dyn ControlStore>) {
         ("of one agent", RunQuery { agent: Some("agent-7".to_owned()), ..RunQuery::default() }),
         (
             "with calls to do",
-            RunQuery { status: vec![Status::Tools], sort: Sort::Tokens, ..RunQuery::default() },
+            RunQuery { status: vec![RunStatus::Tools], sort: Sort::Tokens, ..RunQuery::default() },
         ),
     ] {
         let query = RunQuery { limit: 100, ..query };

@@ -5,7 +5,7 @@ mod ask;
 use maud::{Markup, html};
 use strum::{IntoStaticStr, VariantArray};
 
-pub use self::ask::{Ask, Changed, Reached, Week};
+pub use self::ask::{AffectedAccount, Ask, Reached, Week};
 
 use crate::{
     chart, figure,
@@ -17,14 +17,14 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Budgets {
     pub now_ms: u64,
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<BudgetRow>,
     /// How many accounts there are that are not shown.
     pub more: u64,
 }
 
 /// A budget with its accounts.
 #[derive(Clone, Debug, Default)]
-pub struct Budget {
+pub struct BudgetRow {
     pub name: String,
     /// Whom it counts and over which time, in words.
     pub whom: String,
@@ -104,14 +104,14 @@ impl Unit {
 
 /// How far an account has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub enum AccountMark {
     #[default]
     Fine,
     Close,
     Spent,
 }
 
-impl State {
+impl AccountMark {
     fn badge(self) -> Markup {
         let (class, sign, word) = match self {
             Self::Fine => ("done", "✓", "fine"),
@@ -127,7 +127,7 @@ impl State {
 pub struct Account {
     /// Whose it is, in words; may be empty.
     pub whose: Vec<(&'static str, String)>,
-    pub state: State,
+    pub state: AccountMark,
     /// Limit, what is spent of it, and what workers hold.
     pub used: Vec<Used>,
     pub last_asked_ms: u64,
@@ -159,7 +159,7 @@ impl Budgets {
     }
 }
 
-impl Budget {
+impl BudgetRow {
     fn draw(&self, now_ms: u64, viewer: &Viewer) -> Markup {
         html! {
             section.budget {

@@ -7,7 +7,7 @@ use crate::{
     page::Viewer,
     run::{Who, run_path},
     settings, stop, text,
-    words::{Finding, Status},
+    words::{Finding, StatusWord},
 };
 
 /// The page.
@@ -52,7 +52,7 @@ pub struct Trouble {
     pub id: String,
     pub who: Who,
     pub model: String,
-    pub status: Status,
+    pub status: StatusWord,
     pub finding: Finding,
     pub hints: u64,
     pub cost_nano_usd: u64,

@@ -7,7 +7,7 @@ use crate::{
     asset::REPLAY,
     figure,
     text::{self, NAME, name},
-    words::{Finding, Verdict},
+    words::{Finding, VerdictWord},
 };
 
 /// Bytes of a file that are read, unpacked.
@@ -167,8 +167,8 @@ impl Row {
         html! {
             @match self.finding.as_ref().map(|finding| finding.verdict) {
                 None => span.status.done { span aria-hidden="true" { "✓" } " let pass" },
-                Some(Verdict::Hint) => span.sign.hint { "▲ told" (at(self.hint_at)) },
-                Some(Verdict::Kill) => {
+                Some(VerdictWord::Hint) => span.sign.hint { "▲ told" (at(self.hint_at)) },
+                Some(VerdictWord::Kill) => {
                     span.sign.kill { "✕ ended" (at(self.kill_at)) }
                     @if self.hint_at.is_some() { p.sub { "▲ told" (at(self.hint_at)) } }
                 }

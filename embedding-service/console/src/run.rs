@@ -7,13 +7,13 @@ mod story;
 
 use maud::{Markup, html};
 
-pub use self::{count::count, counted::Counted};
+pub use self::{count::count, counted::SignalCount};
 use crate::{
     chart, figure,
     page::{Viewer, dialog, form},
     stop,
     text::{NAME, name},
-    words::{Finding, Outcome, Status, Verdict},
+    words::{Finding, Outcome, StatusWord, VerdictWord},
 };
 
 /// Who acts. Names are as they were sent; empty where none was.
@@ -43,11 +43,11 @@ impl Who {
 
 /// The page.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RunPage {
     pub now_ms: u64,
     pub id: String,
     pub who: Who,
-    pub status: Status,
+    pub status: StatusWord,
     pub finding: Option<Finding>,
     pub hints: u64,
     pub kills: u64,
@@ -67,7 +67,7 @@ pub struct Run {
     pub cache_hits: u64,
     pub injections: u64,
     /// The oldest first.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<TurnRow>,
     /// The address of the turns before these.
     pub earlier: Option<String>,
     /// Stops that stand for it.
@@ -75,14 +75,14 @@ pub struct Run {
     /// From which similarity a prompt counts.
     pub threshold: f64,
     /// What each signal had counted at the end.
-    pub counted: Vec<Counted>,
+    pub counted: Vec<SignalCount>,
     /// Where its trace is.
     pub trace: Option<String>,
 }
 
 /// One judged request with its answer.
 #[derive(Clone, Debug, Default)]
-pub struct Turn {
+pub struct TurnRow {
     /// Within the run, from 1 on.
     pub number: u64,
     pub at_ms: u64,
@@ -96,7 +96,7 @@ pub struct Turn {
     pub cost_nano_usd: u64,
     pub cache_hit: bool,
     /// What is new in the request.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepRow>,
     pub more_steps: u64,
     pub similarity: Option<f64>,
     pub finding: Option<Finding>,
@@ -108,7 +108,7 @@ pub struct Turn {
 
 /// A call and what came of it.
 #[derive(Clone, Debug, Default)]
-pub struct Step {
+pub struct StepRow {
     pub tool: String,
     pub approach: String,
     pub outcome: String,
@@ -150,7 +150,7 @@ pub fn run_path(id: &str) -> String {
     format!("/console/runs/{}", crate::text::encoded(id))
 }
 
-impl Run {
+impl RunPage {
     #[must_use]
     pub fn content(&self, viewer: &Viewer) -> Markup {
         let path = run_path(&self.id);
@@ -180,7 +180,7 @@ impl Run {
     fn sentence(&self) -> Markup {
         match (&self.finding, self.status) {
             (Some(finding), _) => finding.sentence(self.hints),
-            (None, Status::Failed) => html! { "Its last answer was an error. Nothing in it repeats." },
+            (None, StatusWord::Failed) => html! { "Its last answer was an error. Nothing in it repeats." },
             (None, status) if status.is_under_way() => {
                 html! { "It is under way, and nothing in it repeats enough to matter." }
             }
@@ -284,7 +284,7 @@ fn end_word(end: End, status: u32) -> Option<(&'static str, String)> {
 fn verdict_class(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.enforced) {
         (_, false) => "observed",
-        (Verdict::Hint, true) => "hint",
-        (Verdict::Kill, true) => "kill",
+        (VerdictWord::Hint, true) => "hint",
+        (VerdictWord::Kill, true) => "kill",
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     page::{Viewer, form, login_path},
     run::{Who, run_path},
     text::{NAME, encoded, name},
-    words::{Finding, Status},
+    words::{Finding, StatusWord},
 };
 
 /// The page.
@@ -47,7 +47,7 @@ pub struct Filter {
 pub struct Row {
     pub id: String,
     pub who: Who,
-    pub status: Status,
+    pub status: StatusWord,
     pub finding: Option<Finding>,
     pub hints: u64,
     pub model: String,
@@ -150,7 +150,7 @@ impl Runs {
                 label { "Status" select name="status" {
                     option value="" { "any" }
                     @if status.contains(',') { option value=(status) selected { (status) } }
-                    @for one in Status::VARIANTS.iter().copied() { option value=(one.id()) selected[one.id() == status] { (one.id()) } }
+                    @for one in StatusWord::VARIANTS.iter().copied() { option value=(one.id()) selected[one.id() == status] { (one.id()) } }
                 } }
                 label { "Signal" (choice("signal", signal, &self.signals)) }
                 label { "Model" (choice("model", model, &self.models)) }

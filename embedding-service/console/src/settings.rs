@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 pub use self::{
     agent::{AgentSettings, Field, Group, Input, PREFIX, agent_path},
-    ask::{AskSettings, Changed, Differs, Fate, Tried},
+    ask::{AskSettings, ChangedSetting, Differs, Fate, TriedSettings},
 };
 
 use crate::{

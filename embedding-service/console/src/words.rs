@@ -8,7 +8,7 @@ use crate::{figure::times, text};
 /// How a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Status {
+pub enum StatusWord {
     #[default]
     Working,
     Tools,
@@ -19,7 +19,7 @@ pub enum Status {
     Failed,
 }
 
-impl Status {
+impl StatusWord {
     /// As the API names it.
     #[must_use]
     pub fn id(self) -> &'static str {
@@ -86,7 +86,7 @@ impl Outcome {
 
 /// What Sentinel did, or would have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum VerdictWord {
     Hint,
     Kill,
 }
@@ -94,7 +94,7 @@ pub enum Verdict {
 /// What was found in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    pub verdict: Verdict,
+    pub verdict: VerdictWord,
     /// As the filter names it.
     pub signal: String,
     pub count: u64,
@@ -163,13 +163,13 @@ impl Finding {
     #[must_use]
     pub fn done(&self, hints: u64) -> Markup {
         match (self.verdict, self.enforced, self.signal.as_str()) {
-            (Verdict::Hint, true, _) => html! { "; the model was told " (times(hints.max(1))) },
-            (Verdict::Hint, false, _) => {
+            (VerdictWord::Hint, true, _) => html! { "; the model was told " (times(hints.max(1))) },
+            (VerdictWord::Hint, false, _) => {
                 html! { "; the model was not told, because the agent is only observed" }
             }
-            (Verdict::Kill, true, "stopped") => html! {},
-            (Verdict::Kill, true, _) => html! { "; Sentinel ended the run" },
-            (Verdict::Kill, false, _) => {
+            (VerdictWord::Kill, true, "stopped") => html! {},
+            (VerdictWord::Kill, true, _) => html! { "; Sentinel ended the run" },
+            (VerdictWord::Kill, false, _) => {
                 html! { "; Sentinel would have ended the run, but the agent is only observed" }
             }
         }
@@ -186,7 +186,7 @@ impl Finding {
 mod tests {
     use super::*;
 
-    fn finding(signal: &str, verdict: Verdict, enforced: bool) -> Finding {
+    fn finding(signal: &str, verdict: VerdictWord, enforced: bool) -> Finding {
         Finding {
             verdict,
             signal: signal.to_owned(),
@@ -199,20 +199,20 @@ mod tests {
 
     #[test]
     fn a_sentence_says_what_happened_and_what_was_done() {
-        let told = finding("repeated_step", Verdict::Hint, true).sentence(2).into_string();
+        let told = finding("repeated_step", VerdictWord::Hint, true).sentence(2).into_string();
         assert_eq!(
             told,
             "<code><bdi>read_file</bdi></code> failed 4 times with the same error; the model was told twice."
         );
-        let observed = finding("cycle", Verdict::Kill, false).sentence(0).into_string();
+        let observed = finding("cycle", VerdictWord::Kill, false).sentence(0).into_string();
         assert!(observed.contains("would have ended the run"), "{observed}");
-        let stopped = finding("stopped", Verdict::Kill, true).sentence(0).into_string();
+        let stopped = finding("stopped", VerdictWord::Kill, true).sentence(0).into_string();
         assert_eq!(stopped, "An operator stopped it.");
     }
 
     #[test]
     fn a_signal_of_a_newer_filter_is_named() {
-        let unknown = finding("<b>", Verdict::Kill, true).sentence(0).into_string();
+        let unknown = finding("<b>", VerdictWord::Kill, true).sentence(0).into_string();
         assert_eq!(unknown, "The signal <code><bdi>&lt;b&gt;</bdi></code> fired; Sentinel ended the run.");
     }
 }

@@ -29,7 +29,7 @@ pub struct Entry {
     pub id: EntryId,
     pub owner: Owner,
     /// What was asked, with its vector. `None` if prompts are not to be stored: then the entry is found by its digest alone.
-    pub asked: Option<Asked>,
+    pub asked: Option<StoredQuestion>,
     /// As the caller encodes it.
     pub answer: Bytes,
     /// Milliseconds since 1970.
@@ -39,7 +39,7 @@ pub struct Entry {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct StoredQuestion {
     pub text: String,
     /// L2-normalised.
     pub vector: Arc<[f32]>,

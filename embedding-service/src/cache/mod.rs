@@ -22,7 +22,7 @@ use crate::store::StoreError;
 
 use learning::Observations;
 
-pub use entry::{Asked, Entry, EntryId, Owner, Partition};
+pub use entry::{Entry, EntryId, Owner, Partition, StoredQuestion};
 
 /// An answer to a text near the one that was asked.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    AnswerStore, Asked, Entry, EntryId, Owner, Partition,
+    AnswerStore, Entry, EntryId, Owner, Partition, StoredQuestion,
     answer::{self, Likeness, SAME_ANSWER},
     candidate::Candidate,
     flight::Flights,
@@ -60,7 +60,7 @@ pub struct Answered {
 type Key = (Partition, EntryId);
 
 /// An answer that is taken.
-struct Taken {
+struct AnswerToWrite {
     answered: Answered,
     /// As it can be found already: without its text.
     entry: Arc<Entry>,
@@ -71,7 +71,7 @@ impl Answered {
         self.prompt.len().saturating_add(answer::length(&self.answer))
     }
 
-    fn taken(self) -> Taken {
+    fn taken(self) -> AnswerToWrite {
         let entry = Entry {
             partition: self.partition,
             id: EntryId::of(&self.prompt),
@@ -81,11 +81,11 @@ impl Answered {
             stored_at: now(),
             observations: Observations::default(),
         };
-        Taken { answered: self, entry: Arc::new(entry) }
+        AnswerToWrite { answered: self, entry: Arc::new(entry) }
     }
 }
 
-impl Taken {
+impl AnswerToWrite {
     fn key(&self) -> Key {
         (self.entry.partition, self.entry.id)
     }
@@ -93,13 +93,13 @@ impl Taken {
 
 /// The background work.
 pub struct Writer {
-    queue: mpsc::Sender<Taken>,
-    worker: Arc<Worker>,
+    queue: mpsc::Sender<AnswerToWrite>,
+    worker: Arc<WriterTask>,
     closing: CancellationToken,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
-struct Worker {
+struct WriterTask {
     store: Arc<dyn AnswerStore>,
     pool: Arc<Pool>,
     flights: Arc<Flights>,
@@ -125,7 +125,7 @@ impl Writer {
         is_counted: bool,
     ) -> Self {
         let (waiting, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let worker = Worker {
+        let worker = WriterTask {
             store,
             pool,
             flights,
@@ -183,7 +183,11 @@ impl Writer {
     }
 }
 
-async fn work(worker: Arc<Worker>, mut answers: mpsc::Receiver<Taken>, closing: CancellationToken) {
+async fn work(
+    worker: Arc<WriterTask>,
+    mut answers: mpsc::Receiver<AnswerToWrite>,
+    closing: CancellationToken,
+) {
     let mut under_way = JoinSet::new();
     loop {
         let taken = tokio::select! {
@@ -209,7 +213,7 @@ async fn work(worker: Arc<Worker>, mut answers: mpsc::Receiver<Taken>, closing: 
     under_way.join_all().await;
 }
 
-impl Worker {
+impl WriterTask {
     fn done(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -231,7 +235,7 @@ impl Worker {
         }
     }
 
-    async fn write(&self, taken: &Taken) {
+    async fn write(&self, taken: &AnswerToWrite) {
         let answered = &taken.answered;
         // Before the new answer takes the place of the one that it is compared with.
         let near = match answered.candidate {
@@ -266,7 +270,7 @@ impl Worker {
         (entry.stored_at == candidate.stored_at).then_some(entry)
     }
 
-    async fn store(&self, taken: &Taken) -> Result<Entry, StoreError> {
+    async fn store(&self, taken: &AnswerToWrite) -> Result<Entry, StoreError> {
         let (partition, id) = taken.key();
         // What was learned of the answer that it replaces is as true of this one.
         let before = self.store.exact(partition, id).await.ok().flatten();
@@ -280,14 +284,14 @@ impl Worker {
     }
 
     /// The text with its vector, which the look-up has left among the recent ones.
-    async fn asked(&self, prompt: &str) -> Option<Asked> {
+    async fn asked(&self, prompt: &str) -> Option<StoredQuestion> {
         if !self.store_prompt_text || prompt.len() > MAX_ASKED {
             return None;
         }
         let embedded = self.pool.embed(prompt.to_owned(), None).await;
         let embedded =
             embedded.inspect_err(|error| tracing::debug!(%error, "a prompt was not embedded")).ok()?;
-        Some(Asked { text: prompt.to_owned(), vector: embedded.vector, unseen: embedded.unseen })
+        Some(StoredQuestion { text: prompt.to_owned(), vector: embedded.vector, unseen: embedded.unseen })
     }
 
     async fn learn(&self, answered: &Answered, near: Option<Entry>, stored: Option<Entry>) -> Learned {

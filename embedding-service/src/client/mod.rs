@@ -41,22 +41,22 @@ pub struct Service {
 #[derive(Subcommand)]
 pub enum Command {
     /// List runs, those that were seen last first
-    Runs(Asked<RunsArguments>),
+    Runs(Invocation<RunsArguments>),
     /// Show one run with its turns
-    Run(Asked<RunArguments>),
+    Run(Invocation<RunArguments>),
     /// Stop a run (by its id), an agent, a client or a tenant
-    Stop(Asked<StopArguments>),
+    Stop(Invocation<StopArguments>),
     /// Lift a stop: of a run by its id, or any by `--stop`
-    Lift(Asked<LiftArguments>),
+    Lift(Invocation<LiftArguments>),
     /// Show what is spent of budgets
-    Budgets(Asked<BudgetsArguments>),
+    Budgets(Invocation<BudgetsArguments>),
     /// Print events as they happen
-    Watch(Asked<WatchArguments>),
+    Watch(Invocation<WatchArguments>),
 }
 
 /// What is asked, and where.
 #[derive(Args)]
-pub struct Asked<T: Args> {
+pub struct Invocation<T: Args> {
     #[command(flatten)]
     arguments: T,
     #[command(flatten)]
@@ -158,22 +158,22 @@ impl Command {
 
     fn ask(self) -> Result<(), ClientError> {
         match self {
-            Self::Runs(Asked { arguments, service }) => {
+            Self::Runs(Invocation { arguments, service }) => {
                 service.show(table::runs, |http| http.get("/v1/runs", &arguments.query()))
             }
-            Self::Run(Asked { arguments, service }) => service.show(table::run, |http| {
+            Self::Run(Invocation { arguments, service }) => service.show(table::run, |http| {
                 http.get(&format!("/v1/runs/{}", http::escaped(&arguments.id)), &[])
             }),
-            Self::Stop(Asked { arguments, service }) => {
+            Self::Stop(Invocation { arguments, service }) => {
                 service.show(table::stop, |http| arguments.stop(http))
             }
-            Self::Lift(Asked { arguments, service }) => {
+            Self::Lift(Invocation { arguments, service }) => {
                 service.show(table::lifted, |http| arguments.lift(http))
             }
-            Self::Budgets(Asked { arguments, service }) => service.show(table::budgets, |http| {
+            Self::Budgets(Invocation { arguments, service }) => service.show(table::budgets, |http| {
                 http.get("/v1/budgets", &[("budget", arguments.budget), ("limit", Some("1000".to_owned()))])
             }),
-            Self::Watch(Asked { arguments, service }) => {
+            Self::Watch(Invocation { arguments, service }) => {
                 let WatchArguments { kind, agent, run } = arguments;
                 watch(&service.http()?, &[("kind", kind), ("agent", agent), ("run_id", run)], service.json)
             }

@@ -4,7 +4,7 @@
 mod alignment;
 
 use self::alignment::{Alignment, Gap, align};
-use super::wording::{Kind, Word, are_opposites, classified};
+use super::wording::{Word, WordKind, are_opposites, classified};
 
 /// At most this many words of a prompt are compared. What follows must agree otherwise.
 const WORDS: usize = 256;
@@ -69,7 +69,7 @@ fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
         if a.is_same(b) {
             same = same.saturating_add(1);
         }
-        a.is_same(b) || a.kind == Kind::Content && b.kind == Kind::Content && !a.is_like(b)
+        a.is_same(b) || a.kind == WordKind::Content && b.kind == WordKind::Content && !a.is_like(b)
     };
     a.len() == b.len()
         && a.iter().zip(b).all(fits)
@@ -79,7 +79,7 @@ fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
 
 fn has_only_content(gap: &Gap<'_>) -> bool {
     let all_content =
-        |words: &[Word]| !words.is_empty() && words.iter().all(|word| word.kind == Kind::Content);
+        |words: &[Word]| !words.is_empty() && words.iter().all(|word| word.kind == WordKind::Content);
     all_content(gap.a.words) && all_content(gap.b.words)
 }
 
@@ -121,7 +121,7 @@ fn own_content<'a>(
     others: &[Word],
 ) -> Vec<(Option<&'a Word>, &'a Word)> {
     words
-        .filter(|(_, word)| word.kind == Kind::Content && !others.iter().any(|other| word.is_like(other)))
+        .filter(|(_, word)| word.kind == WordKind::Content && !others.iter().any(|other| word.is_like(other)))
         .collect()
 }
 
@@ -142,9 +142,9 @@ fn is_turned_round(alignment: &Alignment<'_>) -> bool {
     let has = |words: &[Word], kind| words.iter().any(|word| word.kind == kind);
     let any_gap = |test: &dyn Fn(&Gap<'_>) -> bool| alignment.gaps.iter().any(test);
     let only_function_words =
-        !any_gap(&|gap| has(gap.a.words, Kind::Content) || has(gap.b.words, Kind::Content));
-    let a_is_negated = any_gap(&|gap| has(gap.a.words, Kind::Negation));
-    let b_is_negated = any_gap(&|gap| has(gap.b.words, Kind::Negation));
+        !any_gap(&|gap| has(gap.a.words, WordKind::Content) || has(gap.b.words, WordKind::Content));
+    let a_is_negated = any_gap(&|gap| has(gap.a.words, WordKind::Negation));
+    let b_is_negated = any_gap(&|gap| has(gap.b.words, WordKind::Negation));
     only_function_words && a_is_negated != b_is_negated || any_gap(&exchanges_opposites)
 }
 

@@ -13,9 +13,9 @@ use super::{
     Console,
     guard::{Asking, Guard, set_cookie},
     order::{Order, address},
-    pages::{Answer, Failure, Shared, Shows, login_page, problem},
+    pages::{Failure, PageResult, Shared, Shows, login_page, problem},
     session::Session,
-    slow_down::Tried,
+    slow_down::TryResult,
     view,
 };
 use crate::control::{
@@ -23,7 +23,7 @@ use crate::control::{
     stops::{StopError, Target},
 };
 
-fn refused(error: StopError) -> Answer {
+fn refused(error: StopError) -> PageResult {
     match error {
         StopError::Store(error) => Err(Failure(error)),
         StopError::Nobody => Ok(problem(StatusCode::BAD_REQUEST, "Nobody to stop", &error.to_string())),
@@ -31,7 +31,7 @@ fn refused(error: StopError) -> Answer {
     }
 }
 
-pub async fn stop_run(State(console): Shared, Path(id): Path<String>, order: Order) -> Answer {
+pub async fn stop_run(State(console): Shared, Path(id): Path<String>, order: Order) -> PageResult {
     let Some(run) = console.control.runs.get(&id).await? else {
         let what = "The run is forgotten because it was silent for long. There is nothing to stop.";
         return Ok(problem(StatusCode::NOT_FOUND, "No such run", what));
@@ -48,7 +48,7 @@ async fn set(console: &Console, target: Target, order: &Order) -> Result<(), Sto
     console.control.stops.set(target, reason, author, order.time()).await.map(drop)
 }
 
-pub async fn stop_agent(State(console): Shared, order: Order) -> Answer {
+pub async fn stop_agent(State(console): Shared, order: Order) -> PageResult {
     let Some(agent) = order.said("agent") else { return refused(StopError::Nobody) };
     let target = Target {
         agent: Some(agent),
@@ -63,7 +63,7 @@ pub async fn stop_agent(State(console): Shared, order: Order) -> Answer {
 }
 
 /// Asks before many runs are stopped.
-pub async fn ask(State(console): Shared, Extension(visitor): Asking, order: Order) -> Answer {
+pub async fn ask(State(console): Shared, Extension(visitor): Asking, order: Order) -> PageResult {
     let mut many = Many { back: address(order.get("back")).to_owned(), ..Many::default() };
     for id in order.runs() {
         match console.control.runs.get(id).await? {
@@ -79,7 +79,7 @@ pub async fn ask(State(console): Shared, Extension(visitor): Asking, order: Orde
     Ok(shows.still(&many.content(viewer)))
 }
 
-pub async fn stop_many(State(console): Shared, order: Order) -> Answer {
+pub async fn stop_many(State(console): Shared, order: Order) -> PageResult {
     for id in order.runs() {
         let Some(run) = console.control.runs.get(id).await? else { continue };
         if let Err(error) = set(&console, Target::run(&run.run.names), &order).await {
@@ -89,7 +89,7 @@ pub async fn stop_many(State(console): Shared, order: Order) -> Answer {
     Ok(order.back())
 }
 
-pub async fn lift(State(console): Shared, Path(id): Path<String>, order: Order) -> Answer {
+pub async fn lift(State(console): Shared, Path(id): Path<String>, order: Order) -> PageResult {
     // One that somebody else has lifted already is lifted too.
     console.control.stops.lift(&id, order.get("author")).await?;
     Ok(order.back())
@@ -111,7 +111,7 @@ pub async fn login(
 ) -> Response {
     let Some(key) = guard.access.key else { return login_page(guard, next, None) };
     let (status, problem) = match console.slow_down.try_key(|| key.is(given.trim())).await {
-        Tried::Right => {
+        TryResult::Right => {
             let session = Session::begin(clock::now_ms(), clock::random());
             let mut response = Redirect::to(address(&next)).into_response();
             if let Ok(cookie) = HeaderValue::from_str(&set_cookie(&session.cookie(&key), &headers)) {
@@ -119,8 +119,8 @@ pub async fn login(
             }
             return response;
         }
-        Tried::Wrong => (StatusCode::UNAUTHORIZED, "This is not the key."),
-        Tried::TooMany => {
+        TryResult::Wrong => (StatusCode::UNAUTHORIZED, "This is not the key."),
+        TryResult::TooMany => {
             let wait = "Too many try to log in at this moment. Wait some seconds, and try again.";
             (StatusCode::TOO_MANY_REQUESTS, wait)
         }

@@ -10,7 +10,7 @@ use crate::{
     control::{
         prices::Priced,
         store::{ControlStore, Cursor, Log, Part},
-        turn::{Verdict, VerdictKind},
+        turn::{Decision, VerdictKind},
     },
     store::StoreError,
 };
@@ -41,11 +41,11 @@ pub struct Minute {
 /// The last hour.
 #[derive(Default)]
 pub struct Hour {
-    known: Mutex<Known>,
+    known: Mutex<ReadEvents>,
 }
 
 #[derive(Default)]
-struct Known {
+struct ReadEvents {
     read: Option<Cursor>,
     /// By the number of the minute since 1970.
     minutes: BTreeMap<u64, Minute>,
@@ -77,14 +77,14 @@ struct Event {
 
 #[derive(Deserialize)]
 struct Data {
-    turn: Turn,
+    turn: TurnFigures,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct TurnFigures {
     cost_nano_usd: u64,
     priced: Priced,
-    verdict: Verdict,
+    verdict: Decision,
 }
 
 /// The last hour as it is shown.
@@ -116,7 +116,7 @@ impl Hour {
     }
 
     /// Reads what has happened since the last page.
-    async fn follow(&self, store: &dyn ControlStore) -> Result<MutexGuard<'_, Known>, StoreError> {
+    async fn follow(&self, store: &dyn ControlStore) -> Result<MutexGuard<'_, ReadEvents>, StoreError> {
         let mut known = self.known.lock().await;
         loop {
             let after = known.read.unwrap_or_default();
@@ -164,7 +164,7 @@ impl Spent {
     }
 }
 
-impl Known {
+impl ReadEvents {
     fn count(&mut self, event: Event) {
         let Event { at_ms, run_id, tenant, client, agent, data: Data { turn } } = event;
         let who = (tenant, client, agent);

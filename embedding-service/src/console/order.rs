@@ -11,7 +11,7 @@ use axum::{
 use sentinel_console::page::Viewer;
 
 use super::{Console, guard::Visitor, pages::problem, session::is_token};
-use crate::control::{live::Change, stops::LONGEST_STOP};
+use crate::control::{live::SettingsChange, stops::LONGEST_STOP};
 
 /// Runs that are stopped at once.
 const MOST: usize = 1_000;
@@ -67,9 +67,13 @@ impl Order {
     }
 
     /// Who changes settings, why, and what they had before them.
-    pub fn change(&self) -> Change {
+    pub fn change(&self) -> SettingsChange {
         let version = self.get("version").parse().unwrap_or_default();
-        Change { author: self.get("author").to_owned(), reason: self.get("reason").to_owned(), version }
+        SettingsChange {
+            author: self.get("author").to_owned(),
+            reason: self.get("reason").to_owned(),
+            version,
+        }
     }
 
     pub fn back(&self) -> Response {

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     control::{
         clock,
-        run::Status,
+        run::RunStatus,
         runs::{LARGEST_PAGE, RunQuery, RunView, Sort, TurnView, Turns},
         store::Cursor,
     },
@@ -51,7 +51,7 @@ const LONGEST: usize = 512;
 const HOUR_MS: u64 = 3_600_000;
 
 pub type Shared = State<Arc<Console>>;
-pub type Answer = Result<Response, Failure>;
+pub type PageResult = Result<Response, Failure>;
 
 /// Why a page cannot be shown.
 pub struct Failure(pub StoreError);
@@ -104,7 +104,7 @@ impl Shows<'_> {
     }
 }
 
-pub async fn now(State(console): Shared, Extension(visitor): Asking) -> Answer {
+pub async fn now(State(console): Shared, Extension(visitor): Asking) -> PageResult {
     let now_ms = clock::now_ms();
     let control = &console.control;
     let survey = control.runs.survey(now_ms.saturating_sub(HOUR_MS), LOOKED_AT).await?;
@@ -151,7 +151,7 @@ async fn health(console: &Console) -> Result<Health, StoreError> {
 /// What the address of the page Runs says.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Asked {
+pub struct RunsQuery {
     agent: String,
     client: String,
     tenant: String,
@@ -164,7 +164,7 @@ pub struct Asked {
     cursor: String,
 }
 
-impl Asked {
+impl RunsQuery {
     /// What is not understood counts as not said.
     pub fn filter(self) -> Filter {
         let Self { agent, client, tenant, status, signal, model, within, sort, order, cursor } = self;
@@ -195,7 +195,7 @@ pub fn query(filter: &Filter, now_ms: u64, limit: usize) -> RunQuery {
         client: said(&filter.client),
         agent: said(&filter.agent),
         run: None,
-        status: filter.status.split(',').filter_map(|name| name.parse::<Status>().ok()).collect(),
+        status: filter.status.split(',').filter_map(|name| name.parse::<RunStatus>().ok()).collect(),
         signal: said(&filter.signal),
         model: said(&filter.model),
         from_ms: within.map(|minutes| now_ms.saturating_sub(minutes.saturating_mul(60_000))),
@@ -207,7 +207,11 @@ pub fn query(filter: &Filter, now_ms: u64, limit: usize) -> RunQuery {
     }
 }
 
-pub async fn runs(State(console): Shared, Extension(visitor): Asking, Query(asked): Query<Asked>) -> Answer {
+pub async fn runs(
+    State(console): Shared,
+    Extension(visitor): Asking,
+    Query(asked): Query<RunsQuery>,
+) -> PageResult {
     let now_ms = clock::now_ms();
     let filter = asked.filter();
     let page = console.control.runs.list(&query(&filter, now_ms, ROWS)).await?;
@@ -258,7 +262,7 @@ pub async fn run(
     Extension(visitor): Asking,
     Path(id): Path<String>,
     Query(before): Query<Before>,
-) -> Answer {
+) -> PageResult {
     let now_ms = clock::now_ms();
     let control = &console.control;
     let Some(known) = control.runs.get(&id).await? else {
@@ -284,7 +288,7 @@ pub async fn run(
     Ok(if place.is_some() { shows.still(&content) } else { shows.live(&content) })
 }
 
-pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> Answer {
+pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> PageResult {
     let now_ms = clock::now_ms();
     let (agents, total) = console.control.runs.agents(None, AGENTS.min(LARGEST_PAGE)).await?;
     let stops = console.control.stops.standing().await?;
@@ -323,7 +327,7 @@ pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> Answe
         .live(&content.content(viewer)))
 }
 
-pub async fn stops(State(console): Shared, Extension(visitor): Asking) -> Answer {
+pub async fn stops(State(console): Shared, Extension(visitor): Asking) -> PageResult {
     let stops = console.control.stops.standing().await?;
     let more = view::now::count(stops.len().saturating_sub(STOPS));
     let content =

@@ -29,7 +29,7 @@ impl Default for SlowDown {
 
 /// What came of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tried {
+pub enum TryResult {
     Right,
     Wrong,
     /// Too many try at once; the key was not looked at.
@@ -38,13 +38,13 @@ pub enum Tried {
 
 impl SlowDown {
     /// Tries a key.
-    pub async fn try_key(&self, is_right: impl FnOnce() -> bool) -> Tried {
-        let Ok(_permit) = self.tries.try_acquire() else { return Tried::TooMany };
+    pub async fn try_key(&self, is_right: impl FnOnce() -> bool) -> TryResult {
+        let Ok(_permit) = self.tries.try_acquire() else { return TryResult::TooMany };
         if is_right() {
-            return Tried::Right;
+            return TryResult::Right;
         }
         tokio::time::sleep(self.pause(Instant::now())).await;
-        Tried::Wrong
+        TryResult::Wrong
     }
 
     /// How long one more wrong key waits.
@@ -75,9 +75,9 @@ mod tests {
     #[tokio::test]
     async fn not_many_try_at_once_and_the_right_key_does_not_wait() {
         let slow = SlowDown::default();
-        assert_eq!(slow.try_key(|| true).await, Tried::Right);
+        assert_eq!(slow.try_key(|| true).await, TryResult::Right);
         assert!(slow.wrong.lock().unwrap().is_none(), "a right key is no reason to slow down");
         let _waiting = slow.tries.acquire_many(u32::try_from(AT_ONCE).unwrap()).await.unwrap();
-        assert_eq!(slow.try_key(|| panic!("the key is looked at")).await, Tried::TooMany);
+        assert_eq!(slow.try_key(|| panic!("the key is looked at")).await, TryResult::TooMany);
     }
 }

@@ -14,7 +14,7 @@ use super::{
     ingest::encode,
     mirror::Mirror,
     names::hex,
-    store::{Commit, ControlStore, Key, Kind, Put},
+    store::{Commit, ControlStore, DocumentKind, Key, Put},
 };
 use crate::store::StoreError;
 
@@ -47,7 +47,7 @@ pub struct Configurations {
 impl Configurations {
     #[must_use]
     pub fn new(store: Arc<dyn ControlStore>) -> Self {
-        let mirror = Mirror::new(Arc::clone(&store), Kind::Configuration);
+        let mirror = Mirror::new(Arc::clone(&store), DocumentKind::Configuration);
         Self { store, mirror, refused: Mutex::default() }
     }
 
@@ -79,8 +79,11 @@ impl Configurations {
             }
             None => Configuration { json: json.to_owned(), at_ms: now },
         };
-        let put =
-            Put { key: Key::new(Kind::Configuration, id), data: encode(&configuration), ttl: Some(TTL) };
+        let put = Put {
+            key: Key::new(DocumentKind::Configuration, id),
+            data: encode(&configuration),
+            ttl: Some(TTL),
+        };
         self.store.commit(&Commit { puts: vec![put], ..Commit::default() }).await?;
         self.mirror.refresh(Duration::ZERO).await?;
         Ok(false)

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 
 use super::{
     names::Names,
-    run::Status,
-    turn::{Step, Turn, Verdict},
+    run::RunStatus,
+    turn::{Decision, Turn, TurnStep},
 };
 
 /// Something that happened.
@@ -117,7 +117,7 @@ pub enum TurnData<'a> {
         outcome: &'a str,
     },
     Verdict {
-        verdict: &'a Verdict,
+        verdict: &'a Decision,
     },
     Injection {
         texts: u32,
@@ -125,7 +125,7 @@ pub enum TurnData<'a> {
         source: &'a str,
     },
     Ended {
-        status: Status,
+        status: RunStatus,
         turns: u64,
         cost_nano_usd: u64,
     },
@@ -137,14 +137,14 @@ fn without_steps<S: Serializer>(turn: &Turn, serializer: S) -> Result<S::Ok, S::
 }
 
 impl<'a> TurnData<'a> {
-    pub fn call(step: &'a Step) -> Self {
-        let Step { tool, arguments_digest, arguments, .. } = step;
+    pub fn call(step: &'a TurnStep) -> Self {
+        let TurnStep { tool, arguments_digest, arguments, .. } = step;
         Self::Call { tool, arguments_digest, arguments }
     }
 
     /// Returns `None` where the outcome is not known.
-    pub fn result(step: &'a Step) -> Option<Self> {
-        let Step { tool, outcome_digest, kind, bytes, repeated, outcome, .. } = step;
+    pub fn result(step: &'a TurnStep) -> Option<Self> {
+        let TurnStep { tool, outcome_digest, kind, bytes, repeated, outcome, .. } = step;
         let (bytes, repeated) = (*bytes, *repeated);
         (!outcome_digest.is_empty()).then_some(Self::Result {
             tool,

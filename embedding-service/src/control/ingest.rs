@@ -13,7 +13,7 @@ use super::{
     names::{Names, hex},
     prices::{Priced, Prices},
     run::{Reported, Run},
-    store::{Append, Commit, Committed, ControlStore, Document, Key, Kind, Log, Put},
+    store::{Append, Commit, Committed, ControlStore, Document, DocumentKind, Key, Log, Put},
     turn::Turn,
 };
 use crate::store::StoreError;
@@ -44,7 +44,7 @@ pub struct IngestOptions {
 
 /// What became of the turns of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct IngestCounts {
     pub counted: u32,
     pub repeated: u32,
     pub refused: u32,
@@ -53,7 +53,7 @@ pub struct Counted {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Worker {
+struct CountedUpTo {
     /// Number of its last turn that was counted.
     last: u64,
 }
@@ -108,9 +108,9 @@ impl Ingest {
         worker: &str,
         turns: Vec<v1::Turn>,
         sent_at_ms: u64,
-    ) -> Result<Counted, StoreError> {
+    ) -> Result<IngestCounts, StoreError> {
         let now = clock::now_ms();
-        let mut counted = Counted::default();
+        let mut counted = IngestCounts::default();
         let mut waiting = Vec::with_capacity(turns.len());
         let mut last = 0;
         let is_same_clock = now.abs_diff(sent_at_ms) < clock::milliseconds(SAME_CLOCK);
@@ -142,19 +142,19 @@ impl Ingest {
         Waiting { names, turn: Turn::of(turn, at_ms, &self.prices), reported, under_way }
     }
 
-    async fn count_chunk(&self, worker: &str, chunk: &[Waiting]) -> Result<Counted, StoreError> {
+    async fn count_chunk(&self, worker: &str, chunk: &[Waiting]) -> Result<IngestCounts, StoreError> {
         let _turn = self.turn.lock().await;
         let mut ids: Vec<&str> = chunk.iter().map(Waiting::run_id).collect();
         ids.sort_unstable();
         ids.dedup();
-        let mut keys = vec![Key::new(Kind::Worker, worker)];
-        keys.extend(ids.iter().map(|id| Key::new(Kind::Run, *id)));
+        let mut keys = vec![Key::new(DocumentKind::Worker, worker)];
+        keys.extend(ids.iter().map(|id| Key::new(DocumentKind::Run, *id)));
         for _ in 0..ATTEMPTS {
             let read = self.store.read(&keys).await?;
             let Some(document) = read.first() else { break };
-            let last = decode::<Worker>(document).last;
+            let last = decode::<CountedUpTo>(document).last;
             let new: Vec<&Waiting> = chunk.iter().filter(|waiting| waiting.reported.number > last).collect();
-            let Some(newest) = new.last() else { return Ok(Counted::default()) };
+            let Some(newest) = new.last() else { return Ok(IngestCounts::default()) };
             let mut runs: HashMap<&str, Run> = HashMap::new();
             for (id, document) in ids.iter().zip(read.iter().skip(1)) {
                 runs.insert(id, decode(document));
@@ -163,19 +163,19 @@ impl Ingest {
                 expect: keys.iter().cloned().zip(read.iter().map(|document| document.version)).collect(),
                 ..Commit::default()
             };
-            let worker = Worker { last: newest.reported.number };
+            let worker = CountedUpTo { last: newest.reported.number };
             self.apply(&new, &mut runs, &mut commit);
             commit.puts.push(Put {
-                key: keys.first().cloned().unwrap_or_else(|| Key::new(Kind::Worker, "")),
+                key: keys.first().cloned().unwrap_or_else(|| Key::new(DocumentKind::Worker, "")),
                 data: encode(&worker),
                 ttl: Some(WORKER_TTL),
             });
             if self.store.commit(&commit).await? != Committed::Conflict {
                 let unpriced = new.iter().filter(|waiting| waiting.turn.priced == Priced::Unknown).count();
-                return Ok(Counted {
+                return Ok(IngestCounts {
                     counted: u32::try_from(new.len()).unwrap_or(u32::MAX),
                     unpriced: u32::try_from(unpriced).unwrap_or(u32::MAX),
-                    ..Counted::default()
+                    ..IngestCounts::default()
                 });
             }
         }
@@ -206,7 +206,11 @@ impl Ingest {
         changed.dedup();
         for id in changed {
             let Some(run) = runs.get(id) else { continue };
-            commit.puts.push(Put { key: Key::new(Kind::Run, id), data: encode(run), ttl: Some(run_ttl) });
+            commit.puts.push(Put {
+                key: Key::new(DocumentKind::Run, id),
+                data: encode(run),
+                ttl: Some(run_ttl),
+            });
         }
     }
 }

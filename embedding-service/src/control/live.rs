@@ -16,7 +16,7 @@ use super::{
     ingest::{append, encode},
     mirror::Mirror,
     names::{Names, cut},
-    store::{Append, Commit, Committed, ControlStore, Cursor, Entry, Key, Kind, Log, Part, Put},
+    store::{Append, Commit, Committed, ControlStore, Cursor, DocumentKind, Key, Log, LogEntry, Part, Put},
 };
 use crate::store::StoreError;
 
@@ -55,7 +55,7 @@ pub struct Current {
 
 /// Who changes settings, why, and what they had before them.
 #[derive(Clone, Debug, Default)]
-pub struct Change {
+pub struct SettingsChange {
     pub author: String,
     pub reason: String,
     /// The version that the change is made to.
@@ -87,13 +87,18 @@ pub struct Live {
 }
 
 fn key() -> Key {
-    Key::new(Kind::Settings, "")
+    Key::new(DocumentKind::Settings, "")
 }
 
 impl Live {
     #[must_use]
     pub fn new(store: Arc<dyn ControlStore>, configurations: Arc<Configurations>, events: usize) -> Self {
-        Self { mirror: Mirror::new(Arc::clone(&store), Kind::Settings), store, configurations, events }
+        Self {
+            mirror: Mirror::new(Arc::clone(&store), DocumentKind::Settings),
+            store,
+            configurations,
+            events,
+        }
     }
 
     /// The version that acts.
@@ -123,7 +128,7 @@ impl Live {
     /// Versions before one, the newest first.
     pub async fn history(&self, before: Option<Cursor>) -> Result<Vec<(Cursor, LiveSettings)>, StoreError> {
         let entries = self.store.log(&Log::Settings, Part::Before(before, LARGEST_PAGE)).await?;
-        let version = |entry: Entry| Some((entry.cursor, serde_json::from_slice(&entry.data).ok()?));
+        let version = |entry: LogEntry| Some((entry.cursor, serde_json::from_slice(&entry.data).ok()?));
         Ok(entries.into_iter().filter_map(version).collect())
     }
 
@@ -134,7 +139,7 @@ impl Live {
     pub async fn set(
         &self,
         settings: Map<String, Value>,
-        change: Change,
+        change: SettingsChange,
     ) -> Result<LiveSettings, ChangeError> {
         self.put(settings, change, None).await
     }
@@ -143,7 +148,7 @@ impl Live {
     ///
     /// # Errors
     /// As [`Self::set`], and when the version is not kept.
-    pub async fn roll_back(&self, to: u64, change: Change) -> Result<LiveSettings, ChangeError> {
+    pub async fn roll_back(&self, to: u64, change: SettingsChange) -> Result<LiveSettings, ChangeError> {
         if to == 0 {
             return self.put(Map::new(), change, Some(0)).await;
         }
@@ -166,7 +171,7 @@ impl Live {
         &self,
         agent: &str,
         observe: bool,
-        change: Change,
+        change: SettingsChange,
     ) -> Result<LiveSettings, ChangeError> {
         self.mirror.refresh(Duration::ZERO).await?;
         let mut settings = self.get().await?.settings;
@@ -215,7 +220,7 @@ impl Live {
     async fn put(
         &self,
         settings: Map<String, Value>,
-        change: Change,
+        change: SettingsChange,
         rolled_back_to: Option<u64>,
     ) -> Result<LiveSettings, ChangeError> {
         self.check(&Value::Object(settings.clone()).to_string()).await?;

@@ -8,13 +8,13 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-use super::store::{ControlStore, Document, Kind, Version};
+use super::store::{ControlStore, Document, DocumentKind, Version};
 use crate::store::StoreError;
 
 /// The documents of one kind.
 pub struct Mirror<T> {
     store: Arc<dyn ControlStore>,
-    kind: Kind,
+    kind: DocumentKind,
     /// Held while the store is asked, so that it is asked once for all who wait.
     progress: tokio::sync::Mutex<Progress>,
     items: RwLock<Items<T>>,
@@ -49,7 +49,7 @@ impl<T> Default for Items<T> {
 
 impl<T: DeserializeOwned> Mirror<T> {
     #[must_use]
-    pub fn new(store: Arc<dyn ControlStore>, kind: Kind) -> Self {
+    pub fn new(store: Arc<dyn ControlStore>, kind: DocumentKind) -> Self {
         Self { store, kind, progress: tokio::sync::Mutex::default(), items: RwLock::default() }
     }
 

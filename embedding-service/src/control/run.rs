@@ -8,7 +8,7 @@ use super::{
     events::{EventKind, TurnData, TurnEvent},
     names::Names,
     prices::{Priced, Tokens},
-    turn::{End, Turn, Verdict, VerdictKind},
+    turn::{Decision, End, Turn, VerdictKind},
 };
 
 /// Models and signals of a run that are named.
@@ -53,12 +53,12 @@ pub struct Run {
     /// HTTP status of its last answer.
     pub last_status: u32,
     /// The last verdict that was no `allow`.
-    pub last_verdict: Option<Verdict>,
+    pub last_verdict: Option<Decision>,
     /// What the result of the step was that this verdict is of, as in a step's `kind`; empty where it is not known.
     #[serde(default)]
     pub last_verdict_kind: String,
     /// How it stood after its last turn.
-    pub outcome: Status,
+    pub outcome: RunStatus,
     /// Answers that are under way.
     pub under_way: Vec<UnderWay>,
 }
@@ -89,7 +89,7 @@ pub struct UnderWay {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub enum Status {
+pub enum RunStatus {
     /// An answer is under way.
     #[default]
     Working,
@@ -123,11 +123,11 @@ pub type Tell<'a> = &'a mut dyn FnMut(TurnEvent<'_>);
 impl Run {
     /// How it stands at `now_ms`. A run that was silent for `idle_ms` is idle.
     #[must_use]
-    pub fn status(&self, now_ms: u64, idle_ms: u64) -> Status {
+    pub fn status(&self, now_ms: u64, idle_ms: u64) -> RunStatus {
         let silent = now_ms.saturating_sub(self.last_seen_ms) >= idle_ms;
-        let status = if self.under_way.is_empty() { self.outcome } else { Status::Working };
+        let status = if self.under_way.is_empty() { self.outcome } else { RunStatus::Working };
         match status {
-            Status::Working | Status::Tools if silent => Status::Idle,
+            RunStatus::Working | RunStatus::Tools if silent => RunStatus::Idle,
             status => status,
         }
     }
@@ -227,15 +227,15 @@ impl Run {
         }
     }
 
-    fn tell_outcome(&self, turn: &Turn, before: Status, reported: &Reported, tell: Tell<'_>) {
+    fn tell_outcome(&self, turn: &Turn, before: RunStatus, reported: &Reported, tell: Tell<'_>) {
         let kind = match (self.outcome, turn.end) {
-            (Status::Done, _) => EventKind::RunCompleted,
-            (Status::Failed, End::ClientGone) | (Status::Stopped, _) => EventKind::RunCancelled,
-            (Status::Failed | Status::Killed, _) => EventKind::RunFailed,
-            (Status::Working | Status::Tools | Status::Idle, _) => return,
+            (RunStatus::Done, _) => EventKind::RunCompleted,
+            (RunStatus::Failed, End::ClientGone) | (RunStatus::Stopped, _) => EventKind::RunCancelled,
+            (RunStatus::Failed | RunStatus::Killed, _) => EventKind::RunFailed,
+            (RunStatus::Working | RunStatus::Tools | RunStatus::Idle, _) => return,
         };
         // An agent that asks on after it was stopped has not ended twice.
-        if self.names.has_run() && (self.outcome == Status::Done || before != self.outcome) {
+        if self.names.has_run() && (self.outcome == RunStatus::Done || before != self.outcome) {
             let Self { outcome: status, turns, cost_nano_usd, .. } = *self;
             let data = TurnData::Ended { status, turns, cost_nano_usd };
             tell(self.event(kind, turn.at_ms, reported, data));
@@ -244,21 +244,21 @@ impl Run {
 }
 
 /// How a run stands after a turn.
-fn outcome(turn: &Turn) -> Status {
+fn outcome(turn: &Turn) -> RunStatus {
     if turn.verdict.kind == VerdictKind::Kill && turn.verdict.enforced {
         match turn.verdict.signal.as_str() {
-            "stopped" => return Status::Stopped,
+            "stopped" => return RunStatus::Stopped,
             // An agent that is denied one call of an MCP server goes on without it.
             signal if turn.end == End::Results && signal != "budget" => {}
-            _ => return Status::Killed,
+            _ => return RunStatus::Killed,
         }
     }
     match turn.end {
-        End::Results => Status::Tools,
-        End::Error | End::ClientGone => Status::Failed,
-        _ if turn.status >= 400 => Status::Failed,
-        End::Calls => Status::Tools,
-        End::Text | End::Limit | End::Unknown => Status::Done,
+        End::Results => RunStatus::Tools,
+        End::Error | End::ClientGone => RunStatus::Failed,
+        _ if turn.status >= 400 => RunStatus::Failed,
+        End::Calls => RunStatus::Tools,
+        End::Text | End::Limit | End::Unknown => RunStatus::Done,
     }
 }
 

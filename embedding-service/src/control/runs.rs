@@ -13,8 +13,8 @@ use super::{
     mirror::Mirror,
     names::digest,
     prices::Tokens,
-    run::{Run, Status},
-    store::{ControlStore, Cursor, Entry, Key, Kind, Log, Part},
+    run::{Run, RunStatus},
+    store::{ControlStore, Cursor, DocumentKind, Key, Log, LogEntry, Part},
     turn::Turn,
 };
 use crate::store::StoreError;
@@ -26,7 +26,7 @@ pub const LARGEST_PAGE: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunView {
     pub id: String,
-    pub status: Status,
+    pub status: RunStatus,
     pub cost_usd: f64,
     #[serde(flatten)]
     pub run: Run,
@@ -94,7 +94,7 @@ pub struct RunQuery {
     pub agent: Option<String>,
     pub run: Option<String>,
     /// Empty: any.
-    pub status: Vec<Status>,
+    pub status: Vec<RunStatus>,
     pub signal: Option<String>,
     pub model: Option<String>,
     /// Seen at this time or later.
@@ -137,7 +137,7 @@ pub struct Runs {
 }
 
 impl RunQuery {
-    fn fits(&self, run: &Run, status: impl Fn() -> Status) -> bool {
+    fn fits(&self, run: &Run, status: impl Fn() -> RunStatus) -> bool {
         let is = |wanted: &Option<String>, name: &String| wanted.as_ref().is_none_or(|wanted| wanted == name);
         let has = |wanted: &Option<String>, names: &[String]| {
             wanted.as_ref().is_none_or(|wanted| names.contains(wanted))
@@ -178,7 +178,7 @@ pub fn usd(nano: u64) -> f64 {
 impl Runs {
     #[must_use]
     pub fn new(store: Arc<dyn ControlStore>, idle: Duration) -> Self {
-        let mirror = Mirror::new(Arc::clone(&store), Kind::Run);
+        let mirror = Mirror::new(Arc::clone(&store), DocumentKind::Run);
         Self { store, mirror, idle_ms: clock::milliseconds(idle) }
     }
 
@@ -194,7 +194,7 @@ impl Runs {
 
     /// One run, as it stands now.
     pub async fn get(&self, id: &str) -> Result<Option<RunView>, StoreError> {
-        let read = self.store.read(&[Key::new(Kind::Run, id)]).await?;
+        let read = self.store.read(&[Key::new(DocumentKind::Run, id)]).await?;
         let run = read.first().and_then(|document| serde_json::from_slice::<Run>(&document.data).ok());
         Ok(run.filter(|run| run.names.has_run()).map(|run| self.view(id, &run)))
     }
@@ -206,7 +206,7 @@ impl Runs {
         let most = most.min(LARGEST_PAGE);
         let entries = self.store.log(&log, Part::Before(before, most)).await?;
         let next = entries.last().filter(|_| entries.len() == most).map(|entry| entry.cursor);
-        let turn = |entry: Entry| {
+        let turn = |entry: LogEntry| {
             let turn = serde_json::from_slice(&entry.data).ok()?;
             Some(TurnView { cursor: entry.cursor.to_string(), turn })
         };
@@ -276,7 +276,7 @@ impl Runs {
             }
             let entry = agents.entry((&names.tenant, &names.client, &names.agent)).or_default();
             entry.1 = entry.1.saturating_add(run.cost_nano_usd);
-            entry.0.add(run, matches!(run.status(now, self.idle_ms), Status::Working | Status::Tools));
+            entry.0.add(run, matches!(run.status(now, self.idle_ms), RunStatus::Working | RunStatus::Tools));
         }
         let total = agents.len();
         let view =

@@ -11,7 +11,7 @@ use super::{
     ingest::encode,
     mirror::Mirror,
     names::{Names, cut, digest, hex, unhex},
-    store::{Commit, Committed, ControlStore, Key, Kind, Put},
+    store::{Commit, Committed, ControlStore, DocumentKind, Key, Put},
 };
 use crate::store::StoreError;
 
@@ -141,7 +141,7 @@ pub struct Stops {
 
 /// What a worker is told.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct DirectivesReply {
     pub epoch: u64,
     pub version: u64,
     /// Whether these are all.
@@ -152,7 +152,7 @@ pub struct Told {
 impl Stops {
     #[must_use]
     pub fn new(store: Arc<dyn ControlStore>) -> Self {
-        Self { mirror: Mirror::new(Arc::clone(&store), Kind::Stop), store }
+        Self { mirror: Mirror::new(Arc::clone(&store), DocumentKind::Stop), store }
     }
 
     /// Those that stand, the newest first.
@@ -194,7 +194,7 @@ impl Stops {
             return Err(StopError::Nobody);
         }
         let id = target.id();
-        let count = Key::new(Kind::StopCount, "");
+        let count = Key::new(DocumentKind::StopCount, "");
         for _ in 0..ATTEMPTS {
             // In this order: a stop that is set in between changes the count's document.
             let gate = self.store.read(std::slice::from_ref(&count)).await?;
@@ -228,7 +228,7 @@ impl Stops {
                 expect: vec![(count.clone(), gate.first().map_or(0, |gate| gate.version))],
                 puts: vec![
                     put(
-                        Key::new(Kind::Stop, id.clone()),
+                        Key::new(DocumentKind::Stop, id.clone()),
                         encode(&stop),
                         time.map(|time| time.min(LONGEST_STOP)),
                     ),
@@ -246,7 +246,7 @@ impl Stops {
 
     /// Lifts a stop. Returns it as it was, or `None` where it does not stand.
     pub async fn lift(&self, id: &str, author: &str) -> Result<Option<Stop>, StoreError> {
-        let key = Key::new(Kind::Stop, id);
+        let key = Key::new(DocumentKind::Stop, id);
         for _ in 0..ATTEMPTS {
             let read = self.store.read(std::slice::from_ref(&key)).await?;
             let Some(document) = read.first().filter(|document| document.version > 0) else {
@@ -271,12 +271,13 @@ impl Stops {
     }
 
     /// What is new for a worker that knows of the stops up to a version of an epoch.
-    pub async fn news(&self, epoch: u64, version: u64) -> Result<Told, StoreError> {
+    pub async fn news(&self, epoch: u64, version: u64) -> Result<DirectivesReply, StoreError> {
         self.mirror.refresh(FRESH).await?;
         let now = clock::now_ms();
         let items = self.mirror.items();
         let all = epoch != items.epoch || version < items.since || version > items.upto;
-        let mut told = Told { epoch: items.epoch, version: items.upto, all, directives: Vec::new() };
+        let mut told =
+            DirectivesReply { epoch: items.epoch, version: items.upto, all, directives: Vec::new() };
         for item in items.by_id.values().filter(|item| all || item.version > version) {
             let kind = match item.value.stands(now) {
                 true => v1::directive::Kind::Stop(item.value.message(now)),

@@ -34,11 +34,11 @@ pub struct Turn {
     /// Billionths of a US dollar.
     pub cost_nano_usd: u64,
     pub priced: Priced,
-    pub verdict: Verdict,
+    pub verdict: Decision,
     /// Answered from the response cache.
     pub cache_hit: bool,
     /// What is new in this request.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TurnStep>,
     /// How many more steps there were.
     pub more_steps: u32,
     pub prompt_digest: String,
@@ -53,7 +53,7 @@ pub struct Turn {
 
 /// What was decided, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Verdict {
+pub struct Decision {
     pub kind: VerdictKind,
     /// Empty if no signal was found.
     pub signal: String,
@@ -75,7 +75,7 @@ pub enum VerdictKind {
 
 /// A call and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Step {
+pub struct TurnStep {
     pub tool: String,
     pub arguments_digest: String,
     /// Empty where the outcome is not known: calls of an MCP server.
@@ -142,10 +142,10 @@ impl Turn {
             estimated: turn.estimated,
             cost_nano_usd,
             priced,
-            verdict: turn.verdict.map(Verdict::of).unwrap_or_default(),
+            verdict: turn.verdict.map(Decision::of).unwrap_or_default(),
             cache_hit: turn.cache_hit,
             more_steps: turn.more_steps.saturating_add(more),
-            steps: turn.steps.into_iter().take(MOST_STEPS).map(Step::of).collect(),
+            steps: turn.steps.into_iter().take(MOST_STEPS).map(TurnStep::of).collect(),
             prompt_digest: if turn.prompt_digest == 0 { String::new() } else { hex(turn.prompt_digest) },
             similarity: turn.similarity.filter(|similarity| similarity.is_finite()),
             end: match v1::End::try_from(turn.end).unwrap_or_default() {
@@ -163,7 +163,7 @@ impl Turn {
     }
 }
 
-impl Verdict {
+impl Decision {
     fn of(verdict: v1::Verdict) -> Self {
         Self {
             kind: match v1::verdict::Kind::try_from(verdict.kind).unwrap_or_default() {
@@ -179,7 +179,7 @@ impl Verdict {
     }
 }
 
-impl Step {
+impl TurnStep {
     fn of(step: v1::Step) -> Self {
         Self {
             tool: bounded(step.tool),

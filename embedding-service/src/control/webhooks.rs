@@ -20,7 +20,7 @@ use super::{
     clock,
     events::{Event, EventKind},
     ingest::{decode, encode},
-    store::{Commit, Committed, ControlStore, Cursor, Entry, Key, Kind, Log, Part, Put},
+    store::{Commit, Committed, ControlStore, Cursor, DocumentKind, Key, Log, LogEntry, Part, Put},
 };
 use crate::{
     metrics::{Delivered, Metrics},
@@ -91,7 +91,7 @@ impl fmt::Display for Refused {
 }
 
 fn key() -> Key {
-    Key::new(Kind::Webhook, "")
+    Key::new(DocumentKind::Webhook, "")
 }
 
 impl Webhook {
@@ -181,7 +181,7 @@ impl Webhook {
     }
 
     /// The event, if it is to be sent.
-    fn wanted(&self, entry: &Entry, told: &mut HashMap<(EventKind, String), Instant>) -> Option<Event> {
+    fn wanted(&self, entry: &LogEntry, told: &mut HashMap<(EventKind, String), Instant>) -> Option<Event> {
         let event: Event = serde_json::from_slice(&entry.data).ok()?;
         if !self.options.kinds.contains(&event.kind) {
             return None;
@@ -206,7 +206,7 @@ impl Webhook {
     /// Sends one event, again and again where it must be. False where another replica has taken over meanwhile.
     async fn deliver(
         self: &Arc<Self>,
-        entry: &Entry,
+        entry: &LogEntry,
         event: &Event,
         progress: &Progress,
     ) -> Result<bool, StoreError> {

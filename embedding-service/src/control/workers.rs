@@ -12,18 +12,18 @@ const MOST: usize = 10_000;
 
 #[derive(Default)]
 pub struct Workers {
-    by_name: Mutex<HashMap<String, Worker>>,
+    by_name: Mutex<HashMap<String, WorkerSeen>>,
 }
 
 #[derive(Default)]
-struct Worker {
+struct WorkerSeen {
     last_ms: u64,
     dropped: u64,
 }
 
 /// What is seen of all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct WorkersView {
     pub number: u64,
     /// When the last report came; 0: none has.
     pub last_ms: u64,
@@ -47,9 +47,9 @@ impl Workers {
     }
 
     #[must_use]
-    pub fn seen(&self, now_ms: u64) -> Seen {
+    pub fn seen(&self, now_ms: u64) -> WorkersView {
         let workers = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut seen = Seen::default();
+        let mut seen = WorkersView::default();
         for worker in workers.values() {
             seen.last_ms = seen.last_ms.max(worker.last_ms);
             if now_ms.saturating_sub(worker.last_ms) < GONE_MS {
@@ -68,11 +68,11 @@ mod tests {
     #[test]
     fn workers_that_are_silent_are_gone() {
         let workers = Workers::default();
-        assert_eq!(workers.seen(5), Seen::default());
+        assert_eq!(workers.seen(5), WorkersView::default());
         workers.saw("a-0", 0, 1_000);
         workers.saw("a-1", 3, 2_000);
         workers.saw("a-1", 4, 2_500);
-        assert_eq!(workers.seen(3_000), Seen { number: 2, last_ms: 2_500, dropped: 7 });
-        assert_eq!(workers.seen(1_000 + GONE_MS), Seen { number: 1, last_ms: 2_500, dropped: 7 });
+        assert_eq!(workers.seen(3_000), WorkersView { number: 2, last_ms: 2_500, dropped: 7 });
+        assert_eq!(workers.seen(1_000 + GONE_MS), WorkersView { number: 1, last_ms: 2_500, dropped: 7 });
     }
 }

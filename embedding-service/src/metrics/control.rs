@@ -6,7 +6,7 @@ use prometheus_client::{
 };
 
 use super::labels::{Delivered, Label, Reported, Reserved, TurnTaken, label};
-use crate::control::ingest::Counted;
+use crate::control::ingest::IngestCounts;
 
 /// Counters of control.
 #[derive(Default)]
@@ -63,8 +63,8 @@ impl ControlMetrics {
         self.deliveries.get_or_create(&label(outcome)).inc();
     }
 
-    pub fn counted(&self, counted: Counted) {
-        let Counted { counted, repeated, refused, unpriced } = counted;
+    pub fn counted(&self, counted: IngestCounts) {
+        let IngestCounts { counted, repeated, refused, unpriced } = counted;
         for (outcome, number) in
             [(TurnTaken::Counted, counted), (TurnTaken::Repeated, repeated), (TurnTaken::Refused, refused)]
         {

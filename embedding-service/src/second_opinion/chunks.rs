@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 /// A token's place in its text, in bytes.
-pub type Place = (usize, usize);
+pub type TokenSpan = (usize, usize);
 
 /// The tokens of each part: at most `most` parts of at most `length` tokens.
-pub fn chunks(text: &str, places: &[Place], length: usize, most: usize) -> Vec<Range<usize>> {
+pub fn chunks(text: &str, places: &[TokenSpan], length: usize, most: usize) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let mut start = 0;
     while start < places.len() && chunks.len() < most {
@@ -20,7 +20,7 @@ pub fn chunks(text: &str, places: &[Place], length: usize, most: usize) -> Vec<R
 }
 
 /// The last end of a sentence or a line in the second half of this part, or else the end of the part.
-fn good_end(text: &str, places: &[Place], start: usize, end: usize) -> usize {
+fn good_end(text: &str, places: &[TokenSpan], start: usize, end: usize) -> usize {
     let half = start.midpoint(end);
     let is_good = |at: &usize| {
         let (Some((_, before)), Some((after, _))) = (places.get(at.saturating_sub(1)), places.get(*at))
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     /// A token for each word, and for each sign behind one.
-    fn words(text: &str) -> Vec<Place> {
+    fn words(text: &str) -> Vec<TokenSpan> {
         let mut places = Vec::new();
         let mut start = None;
         for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {

@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use super::{
     SecondOpinionOptions,
     model::{Classifier, TEXT},
-    seen::Seen,
+    seen::SeenResults,
 };
 use crate::{
     control::{
@@ -55,7 +55,7 @@ pub struct Findings {
 /// Takes results to be read. Stops reading when it is dropped.
 pub struct Reader {
     jobs: Option<SyncSender<Box<Job>>>,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenResults>,
     stops: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     metrics: Arc<Metrics>,

@@ -7,12 +7,12 @@ const MOST: usize = 4_096;
 
 /// Digests of the last results, the oldest first.
 #[derive(Default)]
-pub struct Seen {
+pub struct SeenResults {
     known: HashSet<u64>,
     order: VecDeque<u64>,
 }
 
-impl Seen {
+impl SeenResults {
     /// Whether this result of this run is new; it is known from now on.
     pub fn is_new(&mut self, run: &str, result: &str) -> bool {
         let digest = sentinel_text::digest_pair(
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_result_is_new_once_in_a_run_until_it_is_forgotten() {
-        let mut seen = Seen::default();
+        let mut seen = SeenResults::default();
         assert!(seen.is_new("a", "text") && seen.is_new("b", "text") && seen.is_new("a", "other"));
         assert!(!seen.is_new("a", "text"));
         for number in 0..MOST {

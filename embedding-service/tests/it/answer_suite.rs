@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use embedding_service::{
     cache::{
-        AnswerStore, Asked, Entry, EntryId, Erase, Near, Owner, Partition, learning::Observations,
+        AnswerStore, Entry, EntryId, Erase, Near, Owner, Partition, StoredQuestion, learning::Observations,
         memory::MemoryAnswers, redis::RedisAnswers,
     },
     embed::truncation::UnseenText,
@@ -78,7 +78,7 @@ pub fn entry(partition: Partition, text: &str, answer: &str, seed: u64) -> Entry
         partition,
         id: EntryId::of(text),
         owner: Owner { tenant: "t1".to_owned(), agent: "a1".to_owned() },
-        asked: Some(Asked { text: text.to_owned(), vector: Arc::from(vector(seed)), unseen: None }),
+        asked: Some(StoredQuestion { text: text.to_owned(), vector: Arc::from(vector(seed)), unseen: None }),
         answer: Bytes::copy_from_slice(answer.as_bytes()),
         stored_at: now(),
         observations: Observations::default(),

@@ -13,7 +13,7 @@ use embedding_service::control::{
     Control,
     budgets::{AccountState, ReserveError},
     events::Event,
-    live::{Change, ChangeError},
+    live::{ChangeError, SettingsChange},
     options::ControlOptions,
     store::{ControlStore, Cursor, Log, MemoryControl, Part, RedisControl},
 };
@@ -259,7 +259,7 @@ async fn a_raised_limit_lets_the_same_run_go_on(store: Store) {
     for _ in 0..3 {
         assert!(ask(20, None).await.refused.is_some());
     }
-    let change = Change { author: "eve".to_owned(), ..Change::default() };
+    let change = SettingsChange { author: "eve".to_owned(), ..SettingsChange::default() };
     let more = json!({"budgets": tokens_of_a_run(1_000)});
     control.live.set(more.as_object().unwrap().clone(), change).await.unwrap();
     let after = ask(20, None).await;
@@ -452,7 +452,8 @@ async fn accounts_are_told_apart_as_the_budget_says(store: Store) {
 
 async fn settings_are_checked_kept_and_brought_back(store: Store) {
     let (one, two) = (control(&store, &tokens_of_a_run(5)).await, control(&store, &tokens_of_a_run(5)).await);
-    let change = |version: u64| Change { author: "eve".to_owned(), reason: "why".to_owned(), version };
+    let change =
+        |version: u64| SettingsChange { author: "eve".to_owned(), reason: "why".to_owned(), version };
     let object = |value: Value| value.as_object().unwrap().clone();
     for (settings, path) in [
         (json!({"kill": {}}), "kill"),

@@ -8,15 +8,15 @@ use std::{
 
 use embedding_service::control::{
     Control,
-    ingest::Counted,
+    ingest::IngestCounts,
     names::Names,
     options::ControlOptions,
-    run::Status,
+    run::RunStatus,
     runs::{RunQuery, Sort, Turns},
     stops::{MOST_STOPS, Stop, StopError, Target},
     store::{
-        Append, Commit, Committed, ControlStore, Cursor, Document, Key, Kind, Log, MemoryControl, Part, Put,
-        RedisControl,
+        Append, Commit, Committed, ControlStore, Cursor, Document, DocumentKind, Key, Log, MemoryControl,
+        Part, Put, RedisControl,
     },
 };
 use sentinel_proto::v1::{self, control_service_client::ControlServiceClient};
@@ -90,7 +90,7 @@ async fn in_redis(redis: &Redis) -> RedisControl {
 }
 
 fn put(id: &str, data: &str) -> Put {
-    Put { key: Key::new(Kind::Run, id), data: data.to_owned().into(), ttl: None }
+    Put { key: Key::new(DocumentKind::Run, id), data: data.to_owned().into(), ttl: None }
 }
 
 async fn write(store: &Store, puts: Vec<Put>) -> u64 {
@@ -103,19 +103,19 @@ async fn write(store: &Store, puts: Vec<Put>) -> u64 {
 async fn what_was_written_is_read_and_what_was_not_is_not_there(store: Store) {
     let strange = "nul \0, quote \", brace {}, ä 語 🦀\r\n";
     let version = write(&store, vec![put("a", strange), put("b", "")]).await;
-    let keys = ["b", "nobody", "a"].map(|id| Key::new(Kind::Run, id));
+    let keys = ["b", "nobody", "a"].map(|id| Key::new(DocumentKind::Run, id));
     let [b, nobody, a] = store.read(&keys).await.unwrap().try_into().unwrap();
     assert_eq!(a, Document { version, data: strange.into() });
     assert_eq!((b.version, b.data.len()), (version, 0));
     assert_eq!(nobody, Document::default());
-    let other_kind = store.read(&[Key::new(Kind::Stop, "a")]).await.unwrap();
+    let other_kind = store.read(&[Key::new(DocumentKind::Stop, "a")]).await.unwrap();
     assert_eq!(other_kind, [Document::default()]);
     assert!(write(&store, vec![put("a", "2")]).await > version);
 }
 
 async fn a_commit_on_old_documents_changes_nothing(store: Store) {
     let version = write(&store, vec![put("a", "1")]).await;
-    let key = |id: &str| Key::new(Kind::Run, id);
+    let key = |id: &str| Key::new(DocumentKind::Run, id);
     let entry = Append { log: Log::Events, data: "e".into(), keep: 10, ttl: None };
     for expect in
         [vec![(key("a"), version + 1)], vec![(key("a"), 0)], vec![(key("a"), version), (key("b"), 1)]]
@@ -133,7 +133,7 @@ async fn a_commit_on_old_documents_changes_nothing(store: Store) {
 }
 
 async fn of_writers_at_once_none_undoes_another(store: Store) {
-    let key = Key::new(Kind::Account, "count");
+    let key = Key::new(DocumentKind::Account, "count");
     let writers = (0..8).map(|_| {
         let (store, key) = (Arc::clone(&store), key.clone());
         tokio::spawn(async move {
@@ -159,7 +159,7 @@ async fn of_writers_at_once_none_undoes_another(store: Store) {
 }
 
 async fn changes_are_told_in_their_order_each_once(store: Store) {
-    let nothing = store.changes(Kind::Run, 0).await.unwrap();
+    let nothing = store.changes(DocumentKind::Run, 0).await.unwrap();
     assert!(nothing.documents.is_empty() && !nothing.more && nothing.epoch > 0);
     for n in 0..30 {
         let puts = (0..400).map(|i| put(&format!("{n}-{i}"), "x")).collect();
@@ -168,7 +168,7 @@ async fn changes_are_told_in_their_order_each_once(store: Store) {
     let newest = write(&store, vec![put("0-0", "again")]).await;
     let (mut seen, mut after) = (Vec::new(), 0);
     loop {
-        let changes = store.changes(Kind::Run, after).await.unwrap();
+        let changes = store.changes(DocumentKind::Run, after).await.unwrap();
         assert_eq!(changes.epoch, nothing.epoch);
         assert!(changes.documents.is_sorted_by_key(|(_, document)| document.version));
         assert!(changes.documents.iter().all(|(_, document)| document.version > after));
@@ -183,8 +183,8 @@ async fn changes_are_told_in_their_order_each_once(store: Store) {
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 12_000);
-    assert!(store.changes(Kind::Run, newest).await.unwrap().documents.is_empty());
-    assert!(store.changes(Kind::Stop, 0).await.unwrap().documents.is_empty());
+    assert!(store.changes(DocumentKind::Run, newest).await.unwrap().documents.is_empty());
+    assert!(store.changes(DocumentKind::Stop, 0).await.unwrap().documents.is_empty());
 }
 
 async fn a_log_keeps_its_last_entries_in_order(store: Store) {
@@ -209,12 +209,12 @@ async fn what_expires_is_gone(store: Store) {
     let short = Put { ttl: Some(Duration::from_millis(50)), ..put("short", "x") };
     let version = write(&store, vec![short]).await;
     write(&store, vec![put("long", "x")]).await;
-    let key = Key::new(Kind::Run, "short");
+    let key = Key::new(DocumentKind::Run, "short");
     eventually("it expires", async || {
         (store.read(std::slice::from_ref(&key)).await.unwrap()[0] == Document::default()).then_some(())
     })
     .await;
-    let changes = store.changes(Kind::Run, 0).await.unwrap();
+    let changes = store.changes(DocumentKind::Run, 0).await.unwrap();
     assert_eq!(changes.documents.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["long"]);
     assert!(changes.oldest > version);
     let commit = Commit { expect: vec![(key, 0)], puts: vec![put("short", "new")], appends: Vec::new() };
@@ -258,7 +258,7 @@ fn control(store: &Store) -> Control {
     Control::new(Arc::clone(store), &ControlOptions::default())
 }
 
-async fn count(control: &Control, worker: &str, turns: Vec<v1::Turn>) -> Counted {
+async fn count(control: &Control, worker: &str, turns: Vec<v1::Turn>) -> IngestCounts {
     control.ingest.count(worker, turns, now_ms()).await.unwrap()
 }
 
@@ -286,9 +286,9 @@ async fn turns_become_runs(store: Store) {
         v1::Turn { model: "mine".to_owned(), cost_nano_usd: Some(7), estimated: true, ..turn(5, run()) };
     let turns = vec![first, second, turn(3, names("a", "other")), unknown, priced];
     let counted = count(&control, "w", turns).await;
-    assert_eq!(counted, Counted { counted: 5, unpriced: 1, ..Counted::default() });
+    assert_eq!(counted, IngestCounts { counted: 5, unpriced: 1, ..IngestCounts::default() });
     let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
-    assert_eq!(shown.status, Status::Tools);
+    assert_eq!(shown.status, RunStatus::Tools);
     let run_shown = &shown.run;
     assert_eq!((run_shown.turns, run_shown.steps, run_shown.repeated_steps), (4, 8, 1));
     assert_eq!((run_shown.hints, run_shown.kills, run_shown.unpriced_turns), (1, 0, 1));
@@ -364,7 +364,7 @@ async fn turns_keep_their_order_however_long_their_reports_take(store: Store) {
     let last = v1::Turn { end: v1::End::Text.into(), ..at(2, 500) };
     control.ingest.count("w", vec![last], sent + 1_900).await.unwrap();
     let run = control.runs.get(&id(names("a", "r"))).await.unwrap().unwrap();
-    assert_eq!((run.status, run.run.first_seen_ms), (Status::Done, sent - 900));
+    assert_eq!((run.status, run.run.first_seen_ms), (RunStatus::Done, sent - 900));
 }
 
 async fn an_answer_under_way_is_seen_and_counts_when_it_has_ended(store: Store) {
@@ -372,15 +372,15 @@ async fn an_answer_under_way_is_seen_and_counts_when_it_has_ended(store: Store) 
     let run = || names("a", "r");
     count(&control, "w", vec![v1::Turn { under_way: true, ..turn(1, run()) }]).await;
     let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
-    assert_eq!((shown.status, shown.run.turns), (Status::Working, 0));
+    assert_eq!((shown.status, shown.run.turns), (RunStatus::Working, 0));
     // The same number of another worker is another answer.
     count(&control, "v", vec![v1::Turn { begun: 1, ..turn(2, run()) }]).await;
     let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
-    assert_eq!((shown.status, shown.run.turns), (Status::Working, 1));
+    assert_eq!((shown.status, shown.run.turns), (RunStatus::Working, 1));
     let ended = v1::Turn { begun: 1, end: v1::End::Text.into(), ..turn(2, run()) };
     count(&control, "w", vec![ended]).await;
     let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
-    assert_eq!((shown.status, shown.run.turns), (Status::Done, 2));
+    assert_eq!((shown.status, shown.run.turns), (RunStatus::Done, 2));
 }
 
 async fn a_run_ends_as_its_last_turn_did(store: Store) {
@@ -391,22 +391,25 @@ async fn a_run_ends_as_its_last_turn_did(store: Store) {
     };
     let base = || turn(1, names("a", "r"));
     for (n, (turn, status)) in [
-        (base(), Status::Tools),
-        (v1::Turn { end: v1::End::Text.into(), ..base() }, Status::Done),
-        (v1::Turn { end: v1::End::Error.into(), status: 500, ..base() }, Status::Failed),
-        (v1::Turn { end: v1::End::ClientGone.into(), ..base() }, Status::Failed),
-        (v1::Turn { end: 0, status: 429, ..base() }, Status::Failed),
-        (v1::Turn { verdict: kill("repeated_step", true), status: 403, ..base() }, Status::Killed),
-        (v1::Turn { verdict: kill("repeated_step", false), ..base() }, Status::Tools),
-        (v1::Turn { verdict: kill("stopped", true), status: 403, ..base() }, Status::Stopped),
+        (base(), RunStatus::Tools),
+        (v1::Turn { end: v1::End::Text.into(), ..base() }, RunStatus::Done),
+        (v1::Turn { end: v1::End::Error.into(), status: 500, ..base() }, RunStatus::Failed),
+        (v1::Turn { end: v1::End::ClientGone.into(), ..base() }, RunStatus::Failed),
+        (v1::Turn { end: 0, status: 429, ..base() }, RunStatus::Failed),
+        (v1::Turn { verdict: kill("repeated_step", true), status: 403, ..base() }, RunStatus::Killed),
+        (v1::Turn { verdict: kill("repeated_step", false), ..base() }, RunStatus::Tools),
+        (v1::Turn { verdict: kill("stopped", true), status: 403, ..base() }, RunStatus::Stopped),
         // An agent goes on whatever an MCP server says, unless nothing more is allowed to it.
-        (v1::Turn { end: v1::End::Results.into(), status: 404, ..base() }, Status::Tools),
+        (v1::Turn { end: v1::End::Results.into(), status: 404, ..base() }, RunStatus::Tools),
         (
             v1::Turn { end: v1::End::Results.into(), verdict: kill("mcp_breaker", true), ..base() },
-            Status::Tools,
+            RunStatus::Tools,
         ),
-        (v1::Turn { end: v1::End::Results.into(), verdict: kill("budget", true), ..base() }, Status::Killed),
-        (v1::Turn { end: v1::End::Calls.into(), ..base() }, Status::Tools),
+        (
+            v1::Turn { end: v1::End::Results.into(), verdict: kill("budget", true), ..base() },
+            RunStatus::Killed,
+        ),
+        (v1::Turn { end: v1::End::Calls.into(), ..base() }, RunStatus::Tools),
     ]
     .into_iter()
     .enumerate()
@@ -419,7 +422,7 @@ async fn a_run_ends_as_its_last_turn_did(store: Store) {
     let options = ControlOptions { idle: Duration::ZERO, ..ControlOptions::default() };
     let impatient = Control::new(Arc::clone(&store), &options);
     let shown = impatient.runs.get(&id(names("a", "r"))).await.unwrap().unwrap();
-    assert_eq!(shown.status, Status::Idle);
+    assert_eq!(shown.status, RunStatus::Idle);
     let events = store.log(&Log::Events, Part::After(Cursor::default(), 1_000)).await.unwrap();
     let kinds: Vec<String> = events
         .iter()
@@ -447,7 +450,7 @@ async fn a_turn_that_is_told_late_is_not_the_last(store: Store) {
     let late = v1::Turn { model: "earlier".to_owned(), status: 201, verdict: Some(hint), ..turn(1, run()) };
     count(&control, "v", vec![at(900, late)]).await;
     let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
-    assert_eq!((shown.status, shown.run.last_status, shown.run.turns), (Status::Done, 200, 2));
+    assert_eq!((shown.status, shown.run.last_status, shown.run.turns), (RunStatus::Done, 200, 2));
     assert_eq!((shown.run.hints, shown.run.last_verdict), (1, None));
     let Turns { turns, .. } = control.runs.turns(&id(run()), None, 9).await.unwrap();
     assert_eq!(
@@ -506,8 +509,8 @@ async fn lists_are_filtered_sorted_and_paged(store: Store) {
         (RunQuery { agent: some("a1"), ..base() }, 50),
         (RunQuery { agent: some("a1"), client: some("c0"), ..base() }, 25),
         (RunQuery { tenant: some("other"), ..base() }, 0),
-        (RunQuery { status: vec![Status::Done], ..base() }, 25),
-        (RunQuery { status: vec![Status::Done, Status::Tools], ..base() }, 250),
+        (RunQuery { status: vec![RunStatus::Done], ..base() }, 25),
+        (RunQuery { status: vec![RunStatus::Done, RunStatus::Tools], ..base() }, 250),
         (RunQuery { model: some("gpt-4o-mini"), run: some("17"), ..base() }, 1),
         (RunQuery { signal: some("cycle"), ..base() }, 0),
         (RunQuery { from_ms: Some(now_ms() + 60_000), ..base() }, 0),
@@ -655,7 +658,7 @@ async fn of_all_stops_one_too_many_is_refused(store: Store) {
             let target = agent(&n.to_string());
             let stop = Stop { id: target.id(), agent: target.agent, ..first.clone() };
             let data = serde_json::to_vec(&stop).unwrap().into();
-            Put { key: Key::new(Kind::Stop, stop.id), data, ttl: None }
+            Put { key: Key::new(DocumentKind::Stop, stop.id), data, ttl: None }
         })
         .collect();
     for puts in written.chunks(500) {

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 use bytes::Bytes;
 use embedding_service::{
     cache::{
-        AnswerStore as _, Asked, Entry, EntryId, Owner, Partition, learning::Observations,
+        AnswerStore as _, Entry, EntryId, Owner, Partition, StoredQuestion, learning::Observations,
         memory::MemoryAnswers,
     },
     embed::{
@@ -51,7 +51,7 @@ async fn the_nearest_of_a_thousand_real_texts_are_found() {
             partition: PARTITION,
             id: EntryId::of(&text),
             owner: Owner::default(),
-            asked: Some(Asked { text, vector, unseen: None }),
+            asked: Some(StoredQuestion { text, vector, unseen: None }),
             answer: Bytes::new(),
             stored_at: 0,
             observations: Observations::default(),

@@ -25,9 +25,9 @@ pub use raw::{
 #[cfg(feature = "reference")]
 pub use reference::{FieldInfo, Shape, fields_of_agents, reference};
 pub use valid::{
-    AgentMatch, BoundsPolicy, Budget, CachePolicy, CalendarUnit, Config, GuardPolicy, HintPolicy,
-    IdentitySource, KillPolicy, Limits, McpPolicy, ModelPolicy, PathMatch, PathRule, PathRuleList, Payer,
-    Policy, PruningPolicy, Sender, ToolPolicy, Window, changeable,
+    AgentMatch, BoundsPolicy, Budget, BudgetWindow, CachePolicy, CalendarUnit, Config, GuardPolicy,
+    HintPolicy, IdentitySource, KillPolicy, Limits, McpPolicy, ModelPolicy, PathMatch, PathRule,
+    PathRuleList, Payer, Policy, PruningPolicy, Sender, ToolPolicy, changeable,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

@@ -42,7 +42,7 @@ impl Context {
         let history = &conversation.history;
         let instructions = conversation.instructions.map_or(0, |raw| steady(raw.get()));
         let mut context = Self { whole: instructions, setting: instructions, ..Self::default() };
-        let prompt = Message::at(history, last)?;
+        let prompt = MessageDigests::at(history, last)?;
         let mut unanswered = 0_u64;
         // The message before was the prompt itself: what the assistant says to it does not count either.
         let mut answers_prompt = false;
@@ -54,7 +54,7 @@ impl Context {
                 context.setting = digest_pair(context.setting, said);
                 continue;
             }
-            let message = Message::at(history, at)?;
+            let message = MessageDigests::at(history, at)?;
             context.history = digest_pair(context.history, message.digest());
             context.setting = context.setting.wrapping_add(message.media);
             let is_prompt = role == Role::User && message.text == prompt.text;
@@ -91,12 +91,12 @@ impl Context {
 }
 
 /// One message as digests. Marks that move from message to message, such as `cache_control`, are ignored.
-struct Message {
+struct MessageDigests {
     text: u64,
     media: u64,
 }
 
-impl Message {
+impl MessageDigests {
     fn at(history: &History<'_>, at: usize) -> Result<Self, Unreadable> {
         let content = history.content(at).map(|content| content.get());
         if let Some(text) = content.filter(|raw| raw.starts_with('"') && !history.has_calls(at)) {

@@ -10,7 +10,7 @@ use crate::{
     signal::score::{self, ScorePolicy},
     step::{FinishedCall, is_weak_answer, without_volatile},
     verdict::{Finding, Signal, Verdict},
-    window::{Entry, Fate, Window},
+    window::{Fate, PromptEvent, Window},
 };
 
 /// From so long after the last answer on (milliseconds), a prompt that was sent before proves nothing.
@@ -191,7 +191,7 @@ fn event(
     let signal = (verdict != Verdict::Allow).then_some(Signal::Score);
     let is_open = signal.is_none() && is_worth_asking(window, prompt, policy);
     let number = window.push(
-        Entry {
+        PromptEvent {
             body: incoming.body,
             prompt: prompt.text,
             context: prompt.context.whole,
@@ -200,7 +200,7 @@ fn event(
             said: Extent::of(incoming.said),
             verdict,
             signal,
-            ..Entry::default()
+            ..PromptEvent::default()
         },
         policy.score.window,
     );

@@ -34,14 +34,14 @@ pub struct Window {
     /// Number for the next entry.
     pub next: u32,
     /// Oldest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<PromptEvent>,
     /// Calls and results, where the provider keeps the history.
     pub kept: KeptHistories,
 }
 
 /// One prompt event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Entry {
+pub struct PromptEvent {
     pub number: u32,
     /// Digest of the request body: the same body again is a retry, or a repetition where it was answered.
     pub body: u64,
@@ -91,16 +91,16 @@ pub enum AnswerOutcome<'a> {
 
 impl Window {
     /// Adds an entry, forgetting the oldest where there are `length` already, and gives it its number.
-    pub fn push(&mut self, entry: Entry, length: usize) -> u32 {
+    pub fn push(&mut self, entry: PromptEvent, length: usize) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
         let beyond = self.entries.len().saturating_add(1).saturating_sub(length.clamp(1, MAX_LENGTH));
         self.entries.drain(..beyond.min(self.entries.len()));
-        self.entries.push(Entry { number, ..entry });
+        self.entries.push(PromptEvent { number, ..entry });
         number
     }
 
-    pub fn entry(&mut self, number: u32) -> Option<&mut Entry> {
+    pub fn entry(&mut self, number: u32) -> Option<&mut PromptEvent> {
         self.entries.iter_mut().find(|entry| entry.number == number)
     }
 
@@ -134,7 +134,7 @@ impl Window {
     }
 }
 
-impl Entry {
+impl PromptEvent {
     /// The same text and the same calls. With `exactly`, digits and all, and not in a few words: "yes" answers many questions.
     pub fn answered_like(&self, other: &Self, exactly: bool) -> bool {
         /// Words of an answer to prompts that differ, at least.

@@ -61,7 +61,7 @@ pub fn begins_value(text: &str, word: Token) -> bool {
     }
     match line_before(key).trim_ascii_start() {
         [] => ends_in(trim_end(line_behind(text, word), b","), b"\"'"),
-        line @ [b'[' | b'{' | b'(', ..] => Line::of(line).open == Some(false),
+        line @ [b'[' | b'{' | b'(', ..] => LineBrackets::of(line).open == Some(false),
         _ => false,
     }
 }
@@ -75,7 +75,7 @@ pub fn is_literal(text: &str, word: Token) -> bool {
     let (line, rest) = (line_before(head), line_behind(text, word));
     let close = mark.and_then(|mark| memchr::memchr(*mark, rest));
     let Some(behind) = close.and_then(|close| rest.get(close.saturating_add(1)..)) else { return false };
-    if Line::of(line).open == Some(true) || line.ends_with(b":=") {
+    if LineBrackets::of(line).open == Some(true) || line.ends_with(b":=") {
         return true;
     }
     // Behind the number of a line, a mark of a list or of a change.
@@ -92,7 +92,11 @@ pub fn is_literal(text: &str, word: Token) -> bool {
     }
     let is_code = |line: &[u8]| {
         let mut parts = line.windows(name.len().saturating_add(1));
-        if is_spaced { Line::of(line).calls } else { parts.any(|part| part.strip_prefix(b"$") == Some(name)) }
+        if is_spaced {
+            LineBrackets::of(line).calls
+        } else {
+            parts.any(|part| part.strip_prefix(b"$") == Some(name))
+        }
     };
     let above = head.get(..head.len().saturating_sub(line.len())).unwrap_or_default();
     let below = text.as_bytes().get(word.offset.saturating_add(rest.len())..).unwrap_or_default();
@@ -118,14 +122,14 @@ pub fn first_line(text: &[u8]) -> &[u8] {
 }
 
 /// The brackets of a line outside of quotation marks.
-struct Line {
+struct LineBrackets {
     /// It calls a function, which has a name in small letters.
     calls: bool,
     /// Whether the last bracket that is open at its end is that of a call. `None` if it stands behind another name: `InlineData("`.
     open: Option<bool>,
 }
 
-impl Line {
+impl LineBrackets {
     #[inline(never)]
     fn of(line: &[u8]) -> Self {
         let (mut quote, mut open, mut calls) = (None, Vec::new(), false);

@@ -260,7 +260,7 @@ struct Table {
 
 /// Words in groups of which only one is looked through.
 struct Buckets {
-    words: Vec<Known>,
+    words: Vec<KnownWord>,
     /// Where each group starts, and the last one ends.
     starts: Vec<usize>,
 }
@@ -268,7 +268,7 @@ struct Buckets {
 const BUCKETS: usize = 1 << 10;
 
 impl Buckets {
-    fn new(all: &[Known], is_wanted: fn(&Known) -> bool, bucket: fn(u64) -> usize) -> Self {
+    fn new(all: &[KnownWord], is_wanted: fn(&KnownWord) -> bool, bucket: fn(u64) -> usize) -> Self {
         let mut words: Vec<_> = all.iter().filter(|known| is_wanted(known)).cloned().collect();
         words.sort_by_key(|known| bucket(known.head));
         let start = |at| words.partition_point(|known| bucket(known.head) < at);
@@ -276,7 +276,7 @@ impl Buckets {
     }
 
     #[inline]
-    fn get(&self, bucket: usize) -> &[Known] {
+    fn get(&self, bucket: usize) -> &[KnownWord] {
         match self.starts.get(bucket..) {
             Some([start, end, ..]) => self.words.get(*start..*end).unwrap_or_default(),
             _ => &[],
@@ -285,7 +285,7 @@ impl Buckets {
 }
 
 #[derive(Clone)]
-struct Known {
+struct KnownWord {
     head: u64,
     /// The part of a word's head that is compared. All of it, unless any ending may follow.
     compared: u64,
@@ -295,7 +295,7 @@ struct Known {
     kinds: u64,
 }
 
-impl Known {
+impl KnownWord {
     fn of(written: &str, kinds: u64) -> Self {
         let mut word = String::new();
         fold_into(written.trim_end_matches('*'), &mut word);
@@ -353,11 +353,12 @@ fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
         let rows = WORDS.iter();
-        let words = rows.flat_map(|(kinds, row)| row.split_whitespace().map(|word| Known::of(word, *kinds)));
+        let words =
+            rows.flat_map(|(kinds, row)| row.split_whitespace().map(|word| KnownWord::of(word, *kinds)));
         let words: Vec<_> = words.collect();
         Table {
             whole: Buckets::new(&words, |known| !known.is_stem(), hash),
-            stems: Buckets::new(&words, Known::is_stem, beginning),
+            stems: Buckets::new(&words, KnownWord::is_stem, beginning),
             wide: Buckets::new(&words, |known| !known.word.is_ascii(), beginning),
         }
     })

@@ -7,10 +7,10 @@ use prost::Message as _;
 use sentinel_config::Config;
 use sentinel_pipeline::{
     control::{Reservation, ReserveReply},
-    host::{Message, Question, Reply, ServiceReply},
+    host::{BackgroundMessage, Question, Reply, ServiceReply},
     service_outcome::ServiceOutcome,
     stored::StoreOrder,
-    worker::Sent,
+    worker::MessageKind,
 };
 use sentinel_proto::{CHECK_LOOP, CONTROL_SERVICE, REPORT, RESERVE, SERVICE, STORE_ANSWER, v1};
 
@@ -32,7 +32,7 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One unary gRPC call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call<'a> {
+pub struct GrpcCall<'a> {
     /// The cluster of Envoy.
     pub cluster: &'a str,
     pub service: &'static str,
@@ -43,12 +43,12 @@ pub struct Call<'a> {
 }
 
 /// Asks the embedding service. `trace`: the request's header `TRACE`, of which a host by itself tells the service nothing.
-pub fn ask(config: &Config, question: Question, trace: Option<Vec<u8>>) -> Call<'_> {
+pub fn ask(config: &Config, question: Question, trace: Option<Vec<u8>>) -> GrpcCall<'_> {
     let scope = [question.tenant.as_str(), &question.agent, &question.run].join("-");
     let wait = question.cache.as_ref().map_or(0, |lookup| u64::from(lookup.wait));
     let mut metadata = vec![(SCOPE, scope.into_bytes())];
     metadata.extend(trace.map(|trace| (TRACE, trace)));
-    Call {
+    GrpcCall {
         cluster: &config.cluster,
         service: SERVICE,
         method: CHECK_LOOP,
@@ -59,8 +59,8 @@ pub fn ask(config: &Config, question: Question, trace: Option<Vec<u8>>) -> Call<
 }
 
 /// Asks for a share of budgets.
-pub fn reserve(config: &Config, reservation: Reservation) -> Call<'_> {
-    Call {
+pub fn reserve(config: &Config, reservation: Reservation) -> GrpcCall<'_> {
+    GrpcCall {
         cluster: &config.cluster,
         service: CONTROL_SERVICE,
         method: RESERVE,
@@ -77,9 +77,9 @@ pub fn reserved(reply: Result<&[u8], ServiceOutcome>) -> Result<ReserveReply, Se
 }
 
 /// Has an answer stored.
-pub fn store_answer(config: &Config, order: StoreOrder) -> Call<'_> {
+pub fn store_answer(config: &Config, order: StoreOrder) -> GrpcCall<'_> {
     let scope = [order.tenant.as_str(), &order.agent, &order.run].join("-");
-    Call {
+    GrpcCall {
         cluster: &config.cluster,
         service: SERVICE,
         method: STORE_ANSWER,
@@ -90,10 +90,10 @@ pub fn store_answer(config: &Config, order: StoreOrder) -> Call<'_> {
 }
 
 /// Sends what a worker says outside of any request.
-pub fn background(config: &Config, message: Message) -> (Sent, Call<'_>) {
+pub fn background(config: &Config, message: BackgroundMessage) -> (MessageKind, GrpcCall<'_>) {
     match message {
-        Message::Spans(spans) => {
-            let call = Call {
+        BackgroundMessage::Spans(spans) => {
+            let call = GrpcCall {
                 cluster: config.collector.as_deref().unwrap_or_default(),
                 service: spans::SERVICE,
                 method: spans::EXPORT,
@@ -101,10 +101,10 @@ pub fn background(config: &Config, message: Message) -> (Sent, Call<'_>) {
                 message: spans::export(spans),
                 timeout: EXPORT_TIMEOUT,
             };
-            (Sent::Spans, call)
+            (MessageKind::Spans, call)
         }
-        Message::Report(report) => {
-            let call = Call {
+        BackgroundMessage::Report(report) => {
+            let call = GrpcCall {
                 cluster: &config.cluster,
                 service: CONTROL_SERVICE,
                 method: REPORT,
@@ -112,7 +112,7 @@ pub fn background(config: &Config, message: Message) -> (Sent, Call<'_>) {
                 message: control::report(*report).encode_to_vec(),
                 timeout: REPORT_TIMEOUT,
             };
-            (Sent::Report, call)
+            (MessageKind::Report, call)
         }
     }
 }
@@ -125,13 +125,13 @@ pub fn answered(reply: Result<&[u8], ServiceOutcome>) -> Result<ServiceReply, Se
 
 /// What came back for what a worker sent.
 pub fn background_reply(
-    sent: Sent,
+    sent: MessageKind,
     reply: Result<&[u8], ServiceOutcome>,
-) -> Result<Reply, (Sent, ServiceOutcome)> {
+) -> Result<Reply, (MessageKind, ServiceOutcome)> {
     match (sent, reply) {
         (_, Err(outcome)) => Err((sent, outcome)),
-        (Sent::Spans, Ok(_)) => Ok(Reply::Spans),
-        (Sent::Report, Ok(bytes)) => match v1::ReportReply::decode(bytes) {
+        (MessageKind::Spans, Ok(_)) => Ok(Reply::Spans),
+        (MessageKind::Report, Ok(bytes)) => match v1::ReportReply::decode(bytes) {
             Ok(reply) => Ok(Reply::Report(Box::new(control::reply(reply)))),
             Err(_) => Err((sent, ServiceOutcome::Garbage)),
         },

@@ -6,10 +6,10 @@ use sentinel_pipeline::{
         leases::Outside,
     },
     control::{
-        BudgetState, Directive, Grant, Known, LeaseUse, Limit, LiveSettings, Report, ReportReply,
+        BudgetState, Directive, DirectiveVersions, Grant, LeaseUse, Limit, LiveSettings, Report, ReportReply,
         Reservation, ReserveReply, Stop, WorkerId,
     },
-    turn::{End, Names, Step, Turn},
+    turn::{End, Names, Turn, TurnStep},
 };
 use sentinel_proto::v1;
 
@@ -117,7 +117,7 @@ fn worker(WorkerId { envoy, number }: WorkerId) -> v1::Worker {
     v1::Worker { envoy, number }
 }
 
-fn known(Known { epoch, stops, settings }: Known) -> v1::Known {
+fn known(DirectiveVersions { epoch, stops, settings }: DirectiveVersions) -> v1::Known {
     v1::Known { epoch, stops, settings }
 }
 
@@ -189,7 +189,7 @@ fn provider(dialect: &str) -> &'static str {
     }
 }
 
-fn step(step: Step) -> v1::Step {
+fn step(step: TurnStep) -> v1::Step {
     v1::Step {
         tool: step.tool,
         arguments_digest: step.arguments,
@@ -206,7 +206,11 @@ pub fn reply(reply: v1::ReportReply) -> ReportReply {
     let all = reply.directives.len();
     let directives: Vec<_> = reply.directives.into_iter().filter_map(directive).collect();
     ReportReply {
-        known: reply.known.map(|v1::Known { epoch, stops, settings }| Known { epoch, stops, settings }),
+        known: reply.known.map(|v1::Known { epoch, stops, settings }| DirectiveVersions {
+            epoch,
+            stops,
+            settings,
+        }),
         all_stops: reply.all_stops,
         unknown: u64::try_from(all.saturating_sub(directives.len())).unwrap_or(0),
         directives,

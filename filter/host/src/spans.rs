@@ -37,7 +37,7 @@ impl From<Span> for OtlpSpan {
             end_time_unix_nano: span.ended.saturating_mul(1_000_000),
             attributes: span.attributes.into_iter().map(|(name, value)| attribute(name, value)).collect(),
             links: links.into_iter().collect(),
-            status: span.is_failure.then_some(Status { code: ERROR }),
+            status: span.is_failure.then_some(SpanStatus { code: ERROR }),
         }
     }
 }
@@ -108,7 +108,7 @@ struct OtlpSpan {
     #[prost(message, repeated, tag = "13")]
     links: Vec<Link>,
     #[prost(message, optional, tag = "15")]
-    status: Option<Status>,
+    status: Option<SpanStatus>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -136,7 +136,7 @@ struct Link {
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Status {
+struct SpanStatus {
     #[prost(int32, tag = "3")]
     code: i32,
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::{
     json::{self, Raw, members::Elements, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 /// A piece of an answer that is read at once.
@@ -36,7 +36,7 @@ pub enum AnswerEvent<'a> {
     /// The answer's id, if a later request may name it.
     Id(Raw<'a>),
     Model(Raw<'a>),
-    Usage(Report),
+    Usage(UsageReport),
     /// A part of the answer begins that may hold text.
     TextStart,
     /// More of a text.
@@ -181,7 +181,7 @@ impl<'v, 'a> EventSink<'v, 'a> {
 
     /// Emits the model and the usage.
     #[inline(never)]
-    pub(crate) fn envelope(&mut self, object: &Object<'a>, model: &str, usage: Option<Report>) {
+    pub(crate) fn envelope(&mut self, object: &Object<'a>, model: &str, usage: Option<UsageReport>) {
         object.get(model).into_iter().for_each(|model| self.emit(AnswerEvent::Model(model)));
         usage.into_iter().for_each(|usage| self.emit(AnswerEvent::Usage(usage)));
     }

@@ -5,7 +5,7 @@ use crate::{
     answer_event::{EventSink, Payload},
     dialect::DialectRef,
     framing::{Framing, Lines, event_stream::Frames},
-    repeatable::{NotRepeatable, Repeatable, Wanted},
+    repeatable::{NotRepeatable, Repeatable, RepeatableLimits},
 };
 
 /// A longer JSON answer, or a longer single event, is not read (bytes).
@@ -44,7 +44,7 @@ impl AnswerReader {
 
     /// Collects the whole content too, as long as it is wanted and can be given again.
     #[must_use]
-    pub fn collecting(self, wanted: Wanted) -> Self {
+    pub fn collecting(self, wanted: RepeatableLimits) -> Self {
         Self { repeatable: Some(Repeatable::new(wanted)), ..self }
     }
 

@@ -5,7 +5,7 @@ use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key, object::Object},
     tool_names::{element_names, snake_case},
-    tools::{self, Asked, DEEPEST, May},
+    tools::{self, DEEPEST, May, PolicyLists},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
@@ -248,7 +248,7 @@ impl<'a> Conversation<'a> {
             values.into_iter().any(|value| is_on(switch, value))
                 || features.iter().flat_map(|all| all.all(&[switch])).any(Raw::is_object)
         };
-        let on = SWITCHES.iter().find(|(switch, tool)| !may(tool, Asked::Both) && is_on(switch));
+        let on = SWITCHES.iter().find(|(switch, tool)| !may(tool, PolicyLists::Both) && is_on(switch));
         Ok(on.map(|(_, tool)| (*tool).to_owned()))
     }
 

@@ -19,7 +19,7 @@ pub enum NotRepeatable {
 
 /// Which answers are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RepeatableLimits {
     /// Most bytes of text, names and arguments together.
     pub most: usize,
     /// Whether answers with calls are wanted.
@@ -53,7 +53,7 @@ impl FunctionCall {
 #[derive(Debug)]
 pub struct Repeatable {
     content: Content,
-    wanted: Wanted,
+    wanted: RepeatableLimits,
     /// Bytes collected so far.
     length: usize,
     /// The place of the call whose arguments are coming.
@@ -83,7 +83,7 @@ const MAX_CALLS: usize = 128;
 
 // `inline(never)`: every dialect calls these functions, and inlined copies would make the module large.
 impl Repeatable {
-    pub(crate) fn new(wanted: Wanted) -> Self {
+    pub(crate) fn new(wanted: RepeatableLimits) -> Self {
         Self {
             content: Content::default(),
             wanted,
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     fn of(most: usize, with_calls: bool) -> Repeatable {
-        Repeatable::new(Wanted { most, with_calls })
+        Repeatable::new(RepeatableLimits { most, with_calls })
     }
 
     #[test]

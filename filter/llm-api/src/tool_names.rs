@@ -3,7 +3,7 @@
 use crate::{
     disguise::hides,
     json::{self, Raw, object::Object},
-    tools::{Asked, May},
+    tools::{May, PolicyLists},
 };
 
 /// Prefix for the name of an MCP server whose tools the provider offers by itself.
@@ -36,8 +36,8 @@ impl Names {
     /// The name that forbids it.
     #[inline(never)]
     pub fn denied(&self, may: May<'_>) -> Option<&String> {
-        let own = self.own.iter().find(|name| !may(name, Asked::Both));
-        own.or_else(|| self.further.iter().find(|name| !may(name, Asked::Deny)))
+        let own = self.own.iter().find(|name| !may(name, PolicyLists::Both));
+        own.or_else(|| self.further.iter().find(|name| !may(name, PolicyLists::Deny)))
     }
 
     /// A server of the type `mcp`, and the one within it that Zhipu reads.

@@ -26,11 +26,11 @@ pub struct Offer {
 }
 
 /// Whether a tool of this name may be offered.
-pub type May<'m> = &'m dyn Fn(&str, Asked) -> bool;
+pub type May<'m> = &'m dyn Fn(&str, PolicyLists) -> bool;
 
 /// Which of the operator's lists are asked for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum PolicyLists {
     /// `allow` and `deny`.
     Both,
     /// Only `deny`: what it belongs to is allowed by a name of its own.
@@ -157,7 +157,7 @@ pub(crate) fn restrict(
 #[inline(never)]
 fn switched(key: &Key<'_>, value: Raw<'_>, may: May<'_>) -> Option<&'static str> {
     let (_, tool) = SWITCHES.iter().find(|(switch, _)| is_switch(key, switch) && is_on(switch, value))?;
-    (!may(tool, Asked::Both)).then_some(*tool)
+    (!may(tool, PolicyLists::Both)).then_some(*tool)
 }
 
 #[inline(never)]
@@ -225,7 +225,7 @@ fn filter_to(
 
 /// The tools that items of the history load.
 pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
-    let of_server: May<'_> = &|name, _| may(name, Asked::Deny);
+    let of_server: May<'_> = &|name, _| may(name, PolicyLists::Deny);
     let mut loaded = Filtered::default();
     for (item, list) in loaded_lists(read) {
         let may = if is_of_server(item, list, may) { of_server } else { may };
@@ -240,7 +240,7 @@ fn is_of_server(item: Raw<'_>, list: Raw<'_>, may: May<'_>) -> bool {
     let servers = texts(&item, &["server_label"], MCP);
     texts(&item, &["type"], "") == ["mcp_list_tools"]
         && !servers.is_empty()
-        && servers.iter().all(|server| may(server, Asked::Both))
+        && servers.iter().all(|server| may(server, PolicyLists::Both))
         && list.elements().all(|tool| Object::of(tool).present("type").is_none())
 }
 
@@ -292,7 +292,7 @@ fn within(
     for list in lists {
         all.add(filter_to(left, body, list, false, may)?);
     }
-    let (mut lists, of_server): (_, May<'_>) = (Vec::new(), &|name, _| may(name, Asked::Deny));
+    let (mut lists, of_server): (_, May<'_>) = (Vec::new(), &|name, _| may(name, PolicyLists::Deny));
     let may = if is_server { of_server } else { may };
     let limits = tool.all(&["tool_configuration", "mcp"]).into_iter().map(Object::of);
     for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
@@ -318,7 +318,7 @@ fn switched_off(body: &str, configs: Raw<'_>, may: May<'_>) -> Result<Filtered, 
     for (name, config) in Object::of(configs).members().iter().map(|(key, config)| (key.text(), *config)) {
         let enabled = Object::of(config).all(&["enabled"]);
         let is_off = !enabled.is_empty() && enabled.iter().all(|enabled| enabled.get() == "false");
-        if !may(&name, Asked::Both) && !is_off {
+        if !may(&name, PolicyLists::Both) && !is_off {
             off.edits.push(replace(body, config, r#"{"enabled":false}"#.to_owned())?);
             off.denied.push(name.into_owned());
         }

@@ -14,7 +14,7 @@ pub struct Usage {
 
 /// The counts in one report of a provider. A stream may hold several reports.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Report {
+pub struct UsageReport {
     /// Without tokens from the provider's cache. `None` if the report does not say.
     pub input: Option<u64>,
     pub cached: u64,
@@ -23,7 +23,7 @@ pub struct Report {
 
 impl Usage {
     /// Adds a report. The counts of a stream grow, and its last report of the input is the valid one.
-    pub(crate) fn add(&mut self, report: Report) {
+    pub(crate) fn add(&mut self, report: UsageReport) {
         self.input = report.input.unwrap_or(self.input);
         self.cached = self.cached.max(report.cached);
         self.output = self.output.max(report.output);

@@ -24,7 +24,7 @@ use crate::{
         cache::{Cached, store::Awaited},
         clean::Clean,
     },
-    render::Asked,
+    render::ReplyContext,
     request_head::RequestHead,
     service_outcome::ServiceOutcome,
     span::{Chat, Span},
@@ -174,8 +174,8 @@ impl Case {
         self.question.is_some() || !self.edits.is_empty() || !self.findings.is_empty() || may_be_hinted()
     }
 
-    pub fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub fn asked(&self) -> ReplyContext<'_> {
+        ReplyContext {
             dialect: self.dialect,
             policy: &self.policy,
             scope: &self.scope,
@@ -293,8 +293,8 @@ pub struct AnswerCase {
 
 impl AnswerCase {
     /// Its request.
-    pub fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub fn asked(&self) -> ReplyContext<'_> {
+        ReplyContext {
             dialect: self.dialect,
             policy: &self.policy,
             scope: &self.scope,

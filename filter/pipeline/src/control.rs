@@ -30,7 +30,7 @@ pub struct Report {
     pub turns: Vec<Turn>,
     /// Turns for which there was no room.
     pub dropped: u64,
-    pub known: Known,
+    pub known: DirectiveVersions,
     pub configuration_digest: u64,
     /// Where it was asked for.
     pub configuration: String,
@@ -116,7 +116,7 @@ pub struct Limit {
 
 /// How far a worker has the directives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Known {
+pub struct DirectiveVersions {
     pub epoch: u64,
     pub stops: u64,
     pub settings: u64,
@@ -125,7 +125,7 @@ pub struct Known {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportReply {
     /// `None` from a service that says nothing of it.
-    pub known: Option<Known>,
+    pub known: Option<DirectiveVersions>,
     /// The stops in `directives` are all that stand.
     pub all_stops: bool,
     pub directives: Vec<Directive>,
@@ -210,7 +210,7 @@ pub struct LiveSettings {
 /// All that operators have said, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Directives {
-    pub known: Known,
+    pub known: DirectiveVersions,
     stops: Vec<Stop>,
     pub settings: LiveSettings,
     /// Places of stops, by a digest of one of their names.

@@ -123,7 +123,7 @@ pub trait Host: Facts {
 pub trait Background {
     fn process(&self) -> &dyn Process;
     /// Sends a message. The reply, or that none came, goes to `Worker::on_reply`; an error where it cannot even be sent.
-    fn send(&mut self, message: Message) -> Result<(), ServiceOutcome>;
+    fn send(&mut self, message: BackgroundMessage) -> Result<(), ServiceOutcome>;
     /// Adds to a counter.
     fn count(&mut self, metric: Metric, by: u64);
     /// One line for the log.
@@ -132,7 +132,7 @@ pub trait Background {
 
 /// What a worker sends outside of any request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Message {
+pub enum BackgroundMessage {
     /// To the collector of `traces.cluster`.
     Spans(Vec<Span>),
     /// To the service.

@@ -17,14 +17,17 @@ use sentinel_llm_api::dialect::LocalReply;
 use crate::{
     budget::leases::Leases,
     control::{Directives, Report, ReportReply, Reservation, ReserveReply},
-    host::{Background, Facts, Host, Level, Message, Process, Question, Reply, Secret, ServiceReply, Stored},
+    host::{
+        Background, BackgroundMessage, Facts, Host, Level, Process, Question, Reply, Secret, ServiceReply,
+        Stored,
+    },
     metric::{FAMILIES, Metric},
     request::Request,
     service_outcome::ServiceOutcome,
     span::Span,
     stored::StoreOrder,
     turn::Turn,
-    worker::{Sent, Worker},
+    worker::{MessageKind, Worker},
 };
 
 /// Answers reports in the embedding service's place.
@@ -329,7 +332,7 @@ struct Wire<'a> {
     counters: &'a mut BTreeMap<String, u64>,
     log: &'a mut Vec<String>,
     control: &'a mut Control,
-    replies: Vec<Result<Reply, (Sent, ServiceOutcome)>>,
+    replies: Vec<Result<Reply, (MessageKind, ServiceOutcome)>>,
 }
 
 impl Background for Wire<'_> {
@@ -337,15 +340,15 @@ impl Background for Wire<'_> {
         &self.process
     }
 
-    fn send(&mut self, message: Message) -> Result<(), ServiceOutcome> {
+    fn send(&mut self, message: BackgroundMessage) -> Result<(), ServiceOutcome> {
         let reply = match message {
-            Message::Spans(spans) => {
+            BackgroundMessage::Spans(spans) => {
                 self.spans.extend(spans);
                 Ok(Reply::Spans)
             }
-            Message::Report(report) => (self.control)(&report)
+            BackgroundMessage::Report(report) => (self.control)(&report)
                 .map(|reply| Reply::Report(Box::new(reply)))
-                .map_err(|outcome| (Sent::Report, outcome)),
+                .map_err(|outcome| (MessageKind::Report, outcome)),
         };
         self.replies.push(reply);
         Ok(())

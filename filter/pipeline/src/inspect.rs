@@ -50,7 +50,7 @@ pub enum Next {
 #[derive(Debug)]
 pub enum Waiting {
     Model(Box<Case>),
-    Mcp(Box<mcp::Judged>),
+    Mcp(Box<mcp::JudgedMcp>),
 }
 
 impl Waiting {
@@ -70,9 +70,9 @@ impl Waiting {
 }
 
 /// What was seen of a request, before anything is done.
-enum Looked {
+enum Inspected {
     Model(Box<Case>),
-    Mcp(Box<mcp::Judged>),
+    Mcp(Box<mcp::JudgedMcp>),
     /// Nothing is checked for its agent.
     Off,
 }
@@ -85,12 +85,12 @@ pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Ne
         _ => return uninspected(Bypass::Empty, host),
     };
     match looked {
-        Ok(Looked::Model(mut case)) => {
+        Ok(Inspected::Model(mut case)) => {
             put_on_record(&mut case, host);
             ask(config, case, true, host)
         }
-        Ok(Looked::Mcp(judged)) => mcp::ask(config, judged, host),
-        Ok(Looked::Off) => {
+        Ok(Inspected::Mcp(judged)) => mcp::ask(config, judged, host),
+        Ok(Inspected::Off) => {
             host.release();
             Next::End
         }
@@ -122,7 +122,7 @@ fn look(
     head: &mut RequestHead,
     body: Cow<'_, [u8]>,
     host: &dyn Facts,
-) -> Result<Looked, Bypass> {
+) -> Result<Inspected, Bypass> {
     let mut body = match head.coding {
         None => body,
         Some(coding) => Cow::Owned(coding.decode(&body, config.max_body)?),
@@ -132,15 +132,15 @@ fn look(
         body.to_mut().drain(..BYTE_ORDER_MARK.len());
     }
     match &head.target {
-        Target::Mcp => mcp::look(config, head, &body, host).map(|judged| Looked::Mcp(Box::new(judged))),
+        Target::Mcp => mcp::look(config, head, &body, host).map(|judged| Inspected::Mcp(Box::new(judged))),
         Target::Model(_) => {
-            let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Looked::Off) };
+            let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Inspected::Off) };
             case.has_mark = has_mark;
             case.length = body.len();
             if case.may_change() {
                 case.body = body.into_owned();
             }
-            Ok(Looked::Model(case))
+            Ok(Inspected::Model(case))
         }
     }
 }

@@ -10,7 +10,7 @@ use sentinel_detect::{
 };
 use sentinel_llm_api::{
     json::Unreadable,
-    mcp::{Request, Wanted, is_batch, requests, wanted},
+    mcp::{McpToolUse, Request, is_batch, requests, wanted},
 };
 
 use crate::{
@@ -21,8 +21,8 @@ use crate::{
     decide::{Decision, decide},
     host::{Facts, Host},
     inspect::{Next, Waiting, begun, reserve, spent},
-    mcp_answer::{Asked, PassingAnswer},
-    note::{CallDecision, Note, ToolCall},
+    mcp_answer::{McpCaller, PassingAnswer},
+    note::{CallDecision, CountedToolCall, Note},
     passes::{self, McpSeen, Surroundings, report},
     record,
     render::{self, McpAnswer},
@@ -35,7 +35,7 @@ use crate::{
 
 /// A request on which all that will be known is known.
 #[derive(Debug)]
-pub struct Judged {
+pub struct JudgedMcp {
     case: McpCase,
     decision: Decision,
     /// The answer in the server's place, where the request is stopped.
@@ -49,7 +49,7 @@ pub struct Judged {
     body: Vec<u8>,
 }
 
-impl Judged {
+impl JudgedMcp {
     pub fn into_spending(self) -> Option<Box<Spending>> {
         self.case.spending
     }
@@ -73,9 +73,9 @@ fn case(config: &Config, head: &RequestHead, host: &dyn Facts) -> McpCase {
 }
 
 /// The passes look at a request. An error where it is to be refused, because it cannot be read in full.
-pub fn look(config: &Config, head: &RequestHead, body: &[u8], host: &dyn Facts) -> Result<Judged, Bypass> {
+pub fn look(config: &Config, head: &RequestHead, body: &[u8], host: &dyn Facts) -> Result<JudgedMcp, Bypass> {
     let mut case = case(config, head, host);
-    let wanted = if case.policy.tools.is_open() { Wanted::default() } else { wanted(body) };
+    let wanted = if case.policy.tools.is_open() { McpToolUse::default() } else { wanted(body) };
     let requests = requests(body);
     passes::of_an_mcp_request(&McpSeen { config, requests: &requests, wanted: &wanted, host }, &mut case);
     let error = requests.as_ref().err().copied().or_else(|| wanted.is_disguised.then_some(Unreadable::Shape));
@@ -95,17 +95,23 @@ pub fn look(config: &Config, head: &RequestHead, body: &[u8], host: &dyn Facts) 
 type Requests<'a> = Result<Vec<Request<'a>>, Unreadable>;
 
 /// Decides, and makes the answer of a request that is stopped.
-fn judge(config: &Config, case: McpCase, body: &[u8], requests: &Requests<'_>, wants_list: bool) -> Judged {
+fn judge(
+    config: &Config,
+    case: McpCase,
+    body: &[u8],
+    requests: &Requests<'_>,
+    wants_list: bool,
+) -> JudgedMcp {
     let decision = decide(&case.findings, &case.policy);
     let stopping = decision.finding.as_ref().filter(|_| decision.kills());
     let answer =
         stopping.map(|finding| McpAnswer::of(config, requests.as_deref().ok(), is_batch(body), finding));
     let asked = requests.iter().flatten().filter(|_| case.names.is_some() && stopping.is_none());
     let ids = asked.map(|request| request.id.to_owned()).collect();
-    Judged { case, decision, answer, wants_list, ids, is_batch: is_batch(body), body: Vec::new() }
+    JudgedMcp { case, decision, answer, wants_list, ids, is_batch: is_batch(body), body: Vec::new() }
 }
 
-impl Judged {
+impl JudgedMcp {
     /// Notes what became of the calls, where that is wanted.
     fn audit(&mut self, requests: &Requests<'_>) {
         let Self { case, decision, .. } = self;
@@ -120,7 +126,7 @@ impl Judged {
         };
         let calls = requests.iter().flatten().filter_map(|request| request.call.as_ref());
         case.notes.extend(calls.map(|call| {
-            Note::ToolCall(ToolCall {
+            Note::ToolCall(CountedToolCall {
                 tool: call.tool.to_string(),
                 arguments: canonical(call.arguments).digest,
                 decision: became,
@@ -130,7 +136,7 @@ impl Judged {
 }
 
 /// Asks what its budgets allow, where the worker holds too little of them.
-pub fn ask(config: &Config, mut judged: Box<Judged>, host: &mut impl Host) -> Next {
+pub fn ask(config: &Config, mut judged: Box<JudgedMcp>, host: &mut impl Host) -> Next {
     let spending = judged.case.spending.as_mut().filter(|spending| spending.has_to_ask());
     let Some(spending) = spending else { return settle(config, *judged, host) };
     host.hold();
@@ -143,7 +149,7 @@ pub fn ask(config: &Config, mut judged: Box<Judged>, host: &mut impl Host) -> Ne
 /// The service has said what it grants, or has not.
 pub fn granted(
     config: &Config,
-    mut judged: Box<Judged>,
+    mut judged: Box<JudgedMcp>,
     reply: Result<ReserveReply, ServiceOutcome>,
     host: &mut impl Host,
 ) -> Next {
@@ -153,7 +159,7 @@ pub fn granted(
     {
         return Next::Await(Waiting::Mcp(judged));
     }
-    let Judged { case, wants_list, body, .. } = *judged;
+    let JudgedMcp { case, wants_list, body, .. } = *judged;
     let requests = requests(&body);
     let mut judged = judge(config, case, &body, &requests, wants_list);
     judged.audit(&requests);
@@ -161,8 +167,8 @@ pub fn granted(
 }
 
 /// Records what was decided, and lets the request go on or answers it.
-pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
-    let Judged { mut case, decision, answer, wants_list, ids, is_batch, .. } = judged;
+pub fn settle(config: &Config, judged: JudgedMcp, host: &mut impl Host) -> Next {
+    let JudgedMcp { mut case, decision, answer, wants_list, ids, is_batch, .. } = judged;
     if let Some(mut spending) = case.spending.take() {
         let around = Surroundings { config, host };
         if answer.is_some() {
@@ -193,7 +199,7 @@ pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
     begun(&mut turn, host);
     let list = wants_list.then(|| Box::new(ToolList::new(Arc::clone(&case.policy), config.max_body)));
     // Nobody waits for the answer to a notification.
-    let asked = (!ids.is_empty()).then(|| Box::new(Asked { case, ids, is_batch, frames: None }));
+    let asked = (!ids.is_empty()).then(|| Box::new(McpCaller { case, ids, is_batch, frames: None }));
     match PassingAnswer::of(list, turn, asked) {
         Some(answer) => Next::Pass(Passing::Mcp(Box::new(answer))),
         None => Next::End,

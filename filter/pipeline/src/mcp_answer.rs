@@ -22,14 +22,14 @@ use crate::{
 pub struct PassingAnswer {
     list: Option<Box<ToolList>>,
     turn: Option<Box<Turn>>,
-    asked: Option<Box<Asked>>,
+    asked: Option<Box<McpCaller>>,
     /// An operator has stopped it: nothing more of it passes.
     is_stopped: bool,
 }
 
 /// Who waits for the answer, and for what. It is known where turns are reported, and there alone somebody can be stopped.
 #[derive(Debug)]
-pub struct Asked {
+pub struct McpCaller {
     pub case: McpCase,
     /// The ids of the requests, as they stand there.
     pub ids: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Asked {
     pub frames: Option<PassingFrames>,
 }
 
-impl Asked {
+impl McpCaller {
     /// Why the answer does not go on, where an operator has stopped whose it is.
     fn stop(&self, host: &impl Host) -> Option<Decision> {
         stopping(self.case.names.as_ref(), &self.case.policy, host)
@@ -70,7 +70,7 @@ impl PassingAnswer {
     pub fn of(
         list: Option<Box<ToolList>>,
         turn: Option<Box<Turn>>,
-        asked: Option<Box<Asked>>,
+        asked: Option<Box<McpCaller>>,
     ) -> Option<Self> {
         let is_wanted = list.is_some() || turn.is_some() || asked.is_some();
         is_wanted.then_some(Self { list, turn, asked, is_stopped: false })

@@ -17,7 +17,7 @@ pub use cache::{CacheBypass, CacheHit};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Requests in a dialect, whatever became of them. The client as configured, and the dialect's label, or `MCP`.
-    Requests(Arc<str>, Status, &'static str),
+    Requests(Arc<str>, RequestStatus, &'static str),
     /// With the dialect's label, or `MCP`; whether it is carried out, or only recorded; and the label of the row of `agents[]`
     /// whose settings hold.
     Verdicts(Verdict, Option<Signal>, &'static str, Enforced, Arc<str>),
@@ -93,7 +93,7 @@ impl Enforced {
 
 /// How a request ended, as far as an error rate needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum RequestStatus {
     /// The first digit of the answer's HTTP status: a provider's answer, or Envoy's own in its place.
     Class(u8),
     /// The filter answered in the provider's place.
@@ -102,7 +102,7 @@ pub enum Status {
     Unanswered,
 }
 
-impl Status {
+impl RequestStatus {
     /// From the `:status` of an answer.
     pub fn of_answer(status: &[u8]) -> Self {
         match status {
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_series_names_the_values_in_the_order_of_the_labels() {
-        let requests = Metric::Requests("alice".into(), Status::Class(2), "openai_chat");
+        let requests = Metric::Requests("alice".into(), RequestStatus::Class(2), "openai_chat");
         assert_eq!(requests.series(), "sentinel_requests_total.client.alice.status.2xx.dialect.openai_chat");
         assert_eq!(Metric::Saved.series(), "sentinel_saved_nanousd_total");
         let tokens = Metric::Tokens(Tokens::Input, "gpt-4.1".into());

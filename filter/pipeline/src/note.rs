@@ -19,7 +19,7 @@ pub enum Note {
     /// How a call of the embedding service ended.
     Called(ServiceOutcome),
     Injection(Injection),
-    ToolCall(ToolCall),
+    ToolCall(CountedToolCall),
     /// The answer says that there is nothing to say. `is_marked`: the client is told by a header.
     NoReply {
         is_marked: bool,
@@ -45,7 +45,7 @@ pub struct Injection {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCall {
+pub struct CountedToolCall {
     pub tool: String,
     /// Digest of the canonical arguments.
     pub arguments: u64,

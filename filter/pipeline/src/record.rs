@@ -19,7 +19,7 @@ use crate::{
     identity::Scope,
     line::Line,
     metric::{CacheBypass, Enforced, MCP, Metric},
-    note::{FoundAnswer, Injection, Note, ToolCall},
+    note::{CountedToolCall, FoundAnswer, Injection, Note},
     passes::cache::{Cached, LookUp},
     service_outcome::ServiceOutcome,
     stored::Partition,
@@ -255,7 +255,7 @@ fn injection(subject: Subject<'_>, found: &Injection, host: &mut impl Host) {
 }
 
 /// Puts a tool call on record: one line of JSON, with the agent's name as a digest.
-fn tool_call(subject: Subject<'_>, call: &ToolCall, host: &mut impl Host) {
+fn tool_call(subject: Subject<'_>, call: &CountedToolCall, host: &mut impl Host) {
     let mut line = Line::of("tool_call");
     line.text("tool", shown(&call.tool).as_str())
         .text("arguments", format!("{:016x}", call.arguments).as_str())

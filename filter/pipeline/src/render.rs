@@ -39,7 +39,7 @@ pub fn hint(case: &Case, decision: &Decision) -> Option<Edit> {
 
 /// A request as it is answered in the provider's place.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct ReplyContext<'a> {
     pub dialect: DialectRef,
     pub policy: &'a Policy,
     pub scope: &'a Scope,
@@ -53,8 +53,8 @@ pub struct Asked<'a> {
 
 /// What the agent gets in the answer's place.
 #[inline(never)]
-pub fn kill(asked: Asked<'_>, decision: &Decision) -> LocalReply {
-    let Asked { dialect, scope, model, framing, include_usage, arrived, .. } = asked;
+pub fn kill(asked: ReplyContext<'_>, decision: &Decision) -> LocalReply {
+    let ReplyContext { dialect, scope, model, framing, include_usage, arrived, .. } = asked;
     let policy = &asked.policy.kill;
     if decision.refuses() {
         return dialect.refusal(policy.status, &messages::refusal(decision));

@@ -13,8 +13,8 @@ use crate::{
     control::ReserveReply,
     host::{Host, ServiceReply},
     inspect::{self, Next, Waiting},
-    metric::Status,
-    request_head::{self, Counted, Opened, RequestHead},
+    metric::RequestStatus,
+    request_head::{self, Opened, RequestHead, RequestLabels},
     response::Passing,
     service_outcome::ServiceOutcome,
     unread::{Unread, unread},
@@ -26,7 +26,7 @@ pub struct Request {
     config: Arc<Config>,
     phase: Phase,
     /// Until it is counted.
-    counted: Option<Counted>,
+    counted: Option<RequestLabels>,
 }
 
 #[derive(Debug)]
@@ -135,16 +135,16 @@ impl Request {
 
     fn follow(&mut self, next: Next, host: &mut impl Host) -> Phase {
         match next {
-            Next::Answered => self.count(Status::Stopped, host),
+            Next::Answered => self.count(RequestStatus::Stopped, host),
             // As the provider's own answer was.
-            Next::Served => self.count(Status::Class(2), host),
+            Next::Served => self.count(RequestStatus::Class(2), host),
             Next::Await(_) | Next::Pass(_) | Next::End => {}
         }
         next.into()
     }
 
     /// Each request is counted once, when it is known how it ended.
-    fn count(&mut self, status: Status, host: &mut impl Host) {
+    fn count(&mut self, status: RequestStatus, host: &mut impl Host) {
         if let Some(counted) = self.counted.take() {
             counted.count(status, host);
         }
@@ -153,7 +153,7 @@ impl Request {
     pub fn on_response_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
         if self.counted.is_some() {
             let status = host.response_header(":status").unwrap_or_default();
-            self.count(Status::of_answer(&status), host);
+            self.count(RequestStatus::of_answer(&status), host);
         }
         let phase = match mem::replace(&mut self.phase, Phase::Done) {
             Phase::Asking(waiting) if waiting.has_gone_on() => {
@@ -183,7 +183,7 @@ impl Request {
 
     /// Nothing more will come; the client may have gone in the middle.
     pub fn on_closed(&mut self, host: &mut impl Host) {
-        self.count(Status::Unanswered, host);
+        self.count(RequestStatus::Unanswered, host);
         match mem::replace(&mut self.phase, Phase::Done) {
             Phase::Asking(waiting) => {
                 host.cancel();

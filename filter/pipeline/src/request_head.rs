@@ -10,7 +10,7 @@ use crate::{
     content_coding::Coding,
     host::{Facts, Host, number},
     identity::Claims,
-    metric::{MCP, Metric, Status},
+    metric::{MCP, Metric, RequestStatus},
 };
 
 /// A request whose body is awaited.
@@ -45,13 +45,13 @@ impl Target {
 
 /// How a request is counted once it is known what became of it.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct RequestLabels {
     client: Arc<str>,
     dialect: &'static str,
 }
 
-impl Counted {
-    pub fn count(self, status: Status, host: &mut impl Host) {
+impl RequestLabels {
+    pub fn count(self, status: RequestStatus, host: &mut impl Host) {
         host.count(Metric::Requests(self.client, status, self.dialect), 1);
     }
 }
@@ -59,7 +59,7 @@ impl Counted {
 /// What is to be done with a request on an inspected path.
 #[derive(Debug)]
 pub struct Opened {
-    pub counted: Counted,
+    pub counted: RequestLabels,
     pub head: RequestHead,
     /// Why its body is not to be awaited: it cannot be read.
     pub unfit: Option<Bypass>,
@@ -96,7 +96,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         Target::Mcp => MCP,
     };
     let client = config.principal.as_deref().and_then(|name| host.request_header(name));
-    let counted = Counted { client: config.clients.label(client.as_deref()), dialect: label };
+    let counted = RequestLabels { client: config.clients.label(client.as_deref()), dialect: label };
     let length = host.request_header("content-length");
     let coding = coding(config, host);
     let unfit = match coding {

@@ -54,7 +54,7 @@ pub struct Turn {
     pub is_enforced: bool,
     /// The answer came from the response cache.
     pub is_cached: bool,
-    pub steps: Vec<Step>,
+    pub steps: Vec<TurnStep>,
     /// Steps above `MOST_STEPS`.
     pub more_steps: u32,
     pub prompt: u64,
@@ -71,7 +71,7 @@ pub struct Turn {
 
 /// A call and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TurnStep {
     pub tool: String,
     pub arguments: u64,
     /// 0 where it is not known.
@@ -106,7 +106,7 @@ pub enum End {
 
 impl Turn {
     pub fn add_steps(&mut self, done: &[FinishedCall], is_repeated: bool) {
-        self.steps = done.iter().take(MOST_STEPS).map(|call| Step::of(call, is_repeated)).collect();
+        self.steps = done.iter().take(MOST_STEPS).map(|call| TurnStep::of(call, is_repeated)).collect();
         self.more_steps = u32::try_from(done.len().saturating_sub(MOST_STEPS)).unwrap_or(u32::MAX);
     }
 
@@ -153,7 +153,7 @@ impl Turn {
     }
 }
 
-impl Step {
+impl TurnStep {
     fn of(call: &FinishedCall, is_repeated: bool) -> Self {
         let kind = match call.kind {
             Kind::Content => "content",

@@ -14,7 +14,7 @@ use crate::{
     budget::leases::Leases,
     codec,
     control::{Directives, Report, ReportReply, WorkerId},
-    host::{Background, Level, Message, Process, Reply, Stored},
+    host::{Background, BackgroundMessage, Level, Process, Reply, Stored},
     metric::Metric,
     service_outcome::ServiceOutcome,
     span::Span,
@@ -201,7 +201,7 @@ impl Worker {
     /// Some time has passed.
     pub fn on_tick(&mut self, host: &mut impl Background) {
         let spans = mem::take(&mut self.spans);
-        if !spans.is_empty() && host.send(Message::Spans(spans)).is_err() {
+        if !spans.is_empty() && host.send(BackgroundMessage::Spans(spans)).is_err() {
             self.exported(false, host);
         }
         if self.config.reports {
@@ -240,18 +240,22 @@ impl Worker {
             leases: self.leases.report(now),
         };
         (reports.fixed, reports.under_way, reports.told) = (waiting, Some(waiting), reports.dropped);
-        if let Err(outcome) = host.send(Message::Report(Box::new(report))) {
+        if let Err(outcome) = host.send(BackgroundMessage::Report(Box::new(report))) {
             self.not_reported(outcome, host);
         }
     }
 
     /// What became of a message that was sent.
-    pub fn on_reply(&mut self, reply: Result<Reply, (Sent, ServiceOutcome)>, host: &mut impl Background) {
+    pub fn on_reply(
+        &mut self,
+        reply: Result<Reply, (MessageKind, ServiceOutcome)>,
+        host: &mut impl Background,
+    ) {
         match reply {
             Ok(Reply::Spans) => self.exported(true, host),
-            Err((Sent::Spans, _)) => self.exported(false, host),
+            Err((MessageKind::Spans, _)) => self.exported(false, host),
             Ok(Reply::Report(reply)) => self.reported(&reply, host),
-            Err((Sent::Report, outcome)) => self.not_reported(outcome, host),
+            Err((MessageKind::Report, outcome)) => self.not_reported(outcome, host),
         }
     }
 
@@ -363,7 +367,7 @@ pub fn id(leases: &Leases, process: &dyn Process) -> Option<WorkerId> {
 
 /// Of which kind a message was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum MessageKind {
     Spans,
     Report,
 }

@@ -11,7 +11,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use sentinel_pipeline::{
-    control::{Directive, Known, LiveSettings, Report, ReportReply, Stop},
+    control::{Directive, DirectiveVersions, LiveSettings, Report, ReportReply, Stop},
     in_memory::{ClientRequest, InMemory, ProviderResponse},
     metric::Metric,
     service_outcome::ServiceOutcome,
@@ -76,7 +76,7 @@ fn turns(told: &RefCell<Vec<Report>>) -> Vec<Turn> {
 fn stop(fill: impl FnOnce(&mut Stop)) -> ReportReply {
     let mut stop = Stop { id: "s-1".into(), reason: "It mails \"everybody\".".into(), ..Stop::default() };
     fill(&mut stop);
-    let known = Some(Known { epoch: 1, stops: 1, settings: 0 });
+    let known = Some(DirectiveVersions { epoch: 1, stops: 1, settings: 0 });
     ReportReply { known, directives: vec![Directive::Stop { stop, remaining: 0 }], ..ReportReply::default() }
 }
 

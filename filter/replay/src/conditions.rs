@@ -9,7 +9,7 @@ use sentinel_harness::Dialect;
 use strum::VariantArray as _;
 
 use crate::native;
-use sentinel_replay_core::replay::{Replayed, Verdict};
+use sentinel_replay_core::replay::{Replayed, RequestVerdict};
 
 use crate::case::Case;
 
@@ -51,7 +51,7 @@ fn counts(cases: &[Case], replayed: &[Replayed]) -> Counts {
             _ => continue,
         };
         place[0] += usize::from(replayed.flagged().is_some());
-        place[1] += usize::from(replayed.first(Verdict::Kill).is_some());
+        place[1] += usize::from(replayed.first(RequestVerdict::Kill).is_some());
     }
     counts
 }

@@ -10,14 +10,14 @@ use sentinel_llm_api::registry;
 use sentinel_text::Fingerprint;
 
 use sentinel_replay_core::dialect::openai_chat;
-use sentinel_replay_core::history::{Message, Said, steps};
-use sentinel_replay_core::replay::Sent;
+use sentinel_replay_core::history::{MessageContent, RecordedMessage, steps};
+use sentinel_replay_core::replay::SentRequest;
 
 /// Steps that repeated steps are looked for in.
 const WINDOW: usize = 20;
 
 /// Messages on which a hint or kill rests.
-pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
+pub fn messages(run: &[RecordedMessage], sent: &SentRequest) -> BTreeSet<usize> {
     let history = &run[..sent.history];
     if sent.judged.signal() == "score" {
         return prompts(history);
@@ -84,7 +84,7 @@ fn is_old(steps: &[Step<'_>], back: usize) -> bool {
 }
 
 /// Each turn that did something, with what came of it: where it begins and ends. A ReAct turn has its action in its text.
-fn turns(history: &[Message]) -> Vec<(usize, usize)> {
+fn turns(history: &[RecordedMessage]) -> Vec<(usize, usize)> {
     let steps = steps(history);
     if !steps.is_empty() {
         return steps.into_iter().map(|step| (step.start, step.end)).collect();
@@ -94,10 +94,10 @@ fn turns(history: &[Message]) -> Vec<(usize, usize)> {
 }
 
 /// The last user's text, the ones like it, and what was answered.
-fn prompts(history: &[Message]) -> BTreeSet<usize> {
+fn prompts(history: &[RecordedMessage]) -> BTreeSet<usize> {
     let users = || {
         history.iter().enumerate().filter_map(|(at, message)| match &message.said {
-            Said::User(text) => Some((at, Fingerprint::of(text))),
+            MessageContent::User(text) => Some((at, Fingerprint::of(text))),
             _ => None,
         })
     };
@@ -109,27 +109,35 @@ fn prompts(history: &[Message]) -> BTreeSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sentinel_replay_core::history::Call;
-    use sentinel_replay_core::replay::{Judged, Verdict};
+    use sentinel_replay_core::history::RecordedCall;
+    use sentinel_replay_core::replay::{JudgedRequest, RequestVerdict};
 
     /// A step for each letter, its tool and its result named after it.
-    fn run(letters: &str) -> Vec<Message> {
-        let mut messages = vec![Message::new(Said::User("go on".to_owned()))];
+    fn run(letters: &str) -> Vec<RecordedMessage> {
+        let mut messages = vec![RecordedMessage::new(MessageContent::User("go on".to_owned()))];
         for (at, letter) in letters.chars().enumerate() {
-            let call = Call { id: at.to_string(), name: letter.to_string(), arguments: "{}".to_owned() };
-            messages.push(Message::new(Said::Assistant { text: String::new(), calls: vec![call] }));
+            let call =
+                RecordedCall { id: at.to_string(), name: letter.to_string(), arguments: "{}".to_owned() };
+            messages.push(RecordedMessage::new(MessageContent::Assistant {
+                text: String::new(),
+                calls: vec![call],
+            }));
             let text = format!(
                 "{letter} has been found to be of no use in this place at all, says the tool of {letter}"
             );
-            messages.push(Message::new(Said::Result { call: at.to_string(), name: String::new(), text }));
+            messages.push(RecordedMessage::new(MessageContent::Result {
+                call: at.to_string(),
+                name: String::new(),
+                text,
+            }));
         }
         messages
     }
 
     fn marked(letters: &str, reason: &str) -> String {
         let run = run(letters);
-        let judged = Judged { verdict: Verdict::Hint, reason: reason.to_owned() };
-        let marked = messages(&run, &Sent { history: run.len(), judged });
+        let judged = JudgedRequest { verdict: RequestVerdict::Hint, reason: reason.to_owned() };
+        let marked = messages(&run, &SentRequest { history: run.len(), judged });
         let letters = letters.chars().enumerate();
         letters
             .map(
@@ -163,14 +171,14 @@ mod tests {
             "where is my order of last week",
             "Gone.",
         ];
-        let mut run: Vec<Message> = Vec::new();
+        let mut run: Vec<RecordedMessage> = Vec::new();
         for (at, text) in said.into_iter().enumerate() {
             let text = text.to_owned();
-            let assistant = Said::Assistant { text: text.clone(), calls: Vec::new() };
-            run.push(Message::new(if at % 2 == 0 { Said::User(text) } else { assistant }));
+            let assistant = MessageContent::Assistant { text: text.clone(), calls: Vec::new() };
+            run.push(RecordedMessage::new(if at % 2 == 0 { MessageContent::User(text) } else { assistant }));
         }
-        let judged = Judged { verdict: Verdict::Hint, reason: "score; prompts=2".to_owned() };
-        let marked = messages(&run, &Sent { history: 5, judged });
+        let judged = JudgedRequest { verdict: RequestVerdict::Hint, reason: "score; prompts=2".to_owned() };
+        let marked = messages(&run, &SentRequest { history: 5, judged });
         assert_eq!(marked.into_iter().collect::<Vec<_>>(), [0, 1, 4]);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::inject::Loop;
-use sentinel_replay_core::history::Message;
-use sentinel_replay_core::replay::{Replayed, Sent, Verdict};
+use sentinel_replay_core::history::RecordedMessage;
+use sentinel_replay_core::replay::{Replayed, RequestVerdict, SentRequest};
 
 use crate::case::Case;
 
@@ -69,7 +69,7 @@ pub fn groups(cases: &[Case], replayed: &[Replayed]) -> Vec<Group> {
 }
 
 /// Assistant turns in the history of a request.
-pub fn turns(case: &Case, sent: &Sent) -> usize {
+pub fn turns(case: &Case, sent: &SentRequest) -> usize {
     case.run.messages[..sent.history].iter().filter(|message| message.is_assistant()).count()
 }
 
@@ -77,8 +77,9 @@ impl Group {
     fn add(&mut self, case: &Case, replayed: &Replayed) {
         self.runs += 1;
         self.requests += replayed.sent.len();
-        self.bypassed += replayed.sent.iter().filter(|sent| sent.judged.verdict == Verdict::Bypassed).count();
-        let (hint, kill) = (replayed.first(Verdict::Hint), replayed.first(Verdict::Kill));
+        self.bypassed +=
+            replayed.sent.iter().filter(|sent| sent.judged.verdict == RequestVerdict::Bypassed).count();
+        let (hint, kill) = (replayed.first(RequestVerdict::Hint), replayed.first(RequestVerdict::Kill));
         self.hinted += usize::from(hint.is_some());
         self.killed += usize::from(kill.is_some());
         self.killed_without_hint += usize::from(kill.is_some() && hint.is_none());
@@ -92,7 +93,7 @@ impl Group {
         }
         if let Some(after) = &replayed.after_user {
             self.checked_after_user += 1;
-            self.flagged_after_user += usize::from(after.verdict != Verdict::Allow);
+            self.flagged_after_user += usize::from(after.verdict != RequestVerdict::Allow);
         }
         if let Some(injected) = case.injected {
             self.injected = Some(injected.kind.label());
@@ -144,18 +145,19 @@ impl Group {
 impl Recall {
     fn add(&mut self, case: &Case, replayed: &Replayed) {
         let Some(injected) = case.injected else { return };
-        let loops = |sent: &&Sent| sent.history > injected.onset;
+        let loops = |sent: &&SentRequest| sent.history > injected.onset;
         self.early += usize::from(replayed.flagged().is_some_and(|sent| !loops(&sent)));
         let since = |verdict| {
             let sent = replayed.sent.iter().filter(loops).find(|sent| sent.judged.verdict == verdict)?;
             let messages = &case.run.messages[injected.onset..sent.history];
             // What comes again is an assistant's turn, or what the user asks.
             let is_asked = injected.kind == Loop::Paraphrase;
-            let counts =
-                |message: &&Message| if is_asked { message.is_user() } else { message.is_assistant() };
+            let counts = |message: &&RecordedMessage| {
+                if is_asked { message.is_user() } else { message.is_assistant() }
+            };
             Some(messages.iter().filter(counts).count())
         };
-        let (hint, kill) = (since(Verdict::Hint), since(Verdict::Kill));
+        let (hint, kill) = (since(RequestVerdict::Hint), since(RequestVerdict::Kill));
         match hint.or(kill) {
             Some(_) => self.found += 1,
             None => self.missed.push(case.run.id.clone()),

@@ -8,7 +8,9 @@ use serde_json::Value;
 use strum::IntoStaticStr;
 
 use sentinel_replay_core::chance::Chance;
-use sentinel_replay_core::history::{Call, Message, Run, Said, StepSpan, steps};
+use sentinel_replay_core::history::{
+    MessageContent, RecordedCall, RecordedMessage, RecordedRun, StepSpan, steps,
+};
 
 mod shapes;
 
@@ -88,7 +90,7 @@ impl std::str::FromStr for At {
 }
 
 /// The run with a loop. Returns `None` when the run holds nothing that could be looped.
-pub fn inject(run: &Run, kind: Loop, at: At, seed: u64) -> Option<(Run, Injected)> {
+pub fn inject(run: &RecordedRun, kind: Loop, at: At, seed: u64) -> Option<(RecordedRun, Injected)> {
     let mut chance = Chance::new(seed, &run.id);
     let (messages, onset, period) = match kind {
         Loop::Repeat => repeat(&run.messages, at, &mut chance)?,
@@ -106,29 +108,29 @@ pub fn inject(run: &Run, kind: Loop, at: At, seed: u64) -> Option<(Run, Injected
         Loop::AskedFor => shapes::asked_for(&run.messages, at, &mut chance)?,
         Loop::Talk => shapes::talk(&run.messages, at, &mut chance)?,
     };
-    let messages = messages.into_iter().map(Message::from).collect();
-    Some((Run { messages, ..run.clone() }, Injected { kind, onset, period }))
+    let messages = messages.into_iter().map(RecordedMessage::from).collect();
+    Some((RecordedRun { messages, ..run.clone() }, Injected { kind, onset, period }))
 }
 
 /// A message of the run as it is, or one that is new.
-enum Told {
-    Recorded(Message),
-    New(Said),
+enum InjectedMessage {
+    Recorded(RecordedMessage),
+    New(MessageContent),
 }
 
-impl From<Told> for Message {
-    fn from(told: Told) -> Self {
+impl From<InjectedMessage> for RecordedMessage {
+    fn from(told: InjectedMessage) -> Self {
         match told {
-            Told::Recorded(message) => message,
-            Told::New(said) => Message::new(said),
+            InjectedMessage::Recorded(message) => message,
+            InjectedMessage::New(said) => RecordedMessage::new(said),
         }
     }
 }
 
-type Looped = (Vec<Told>, usize, usize);
+type Looped = (Vec<InjectedMessage>, usize, usize);
 
-fn recorded(messages: &[Message]) -> Vec<Told> {
-    messages.iter().cloned().map(Told::Recorded).collect()
+fn recorded(messages: &[RecordedMessage]) -> Vec<InjectedMessage> {
+    messages.iter().cloned().map(InjectedMessage::Recorded).collect()
 }
 
 fn choose<T>(candidates: &[T], at: At, chance: &mut Chance) -> Option<usize> {
@@ -140,7 +142,7 @@ fn choose<T>(candidates: &[T], at: At, chance: &mut Chance) -> Option<usize> {
 }
 
 /// The recorded step is the first round.
-fn repeat(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+fn repeat(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps: Vec<StepSpan> = steps(messages).into_iter().filter(|step| tells(messages, *step)).collect();
     // A step that the run itself repeats has no known onset.
     let once: Vec<StepSpan> = steps
@@ -160,7 +162,7 @@ fn repeat(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
 }
 
 /// Some recorded steps that the run takes for the first time, one after the other: what follows them is the loop.
-fn cycle(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+fn cycle(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let mut known = HashSet::new();
     let new: Vec<StepSpan> = steps(messages)
         .into_iter()
@@ -181,9 +183,9 @@ fn cycle(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
 }
 
 /// Whether what came of a step is more than an acknowledgement, which may well repeat.
-fn tells(messages: &[Message], step: StepSpan) -> bool {
-    let words = |message: &Message| match &message.said {
-        Said::Result { text, .. } => text.split_whitespace().count(),
+fn tells(messages: &[RecordedMessage], step: StepSpan) -> bool {
+    let words = |message: &RecordedMessage| match &message.said {
+        MessageContent::Result { text, .. } => text.split_whitespace().count(),
         _ => 0,
     };
     messages
@@ -201,30 +203,36 @@ const NOTHING: [&str; 6] = [
     "The request failed: invalid parameter.",
 ];
 
-fn same_outcome(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+fn same_outcome(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps: Vec<StepSpan> =
         steps(messages).into_iter().filter(|step| step.end == step.start + 2).collect();
     let step = *steps.get(choose(&steps, at, chance)?)?;
-    let Said::Assistant { calls, .. } = &messages[step.start].said else { return None };
+    let MessageContent::Assistant { calls, .. } = &messages[step.start].said else { return None };
     let call = calls.first()?;
     // What the step brought, or one of the ways in which a tool says that it has nothing.
     let outcome = match &messages.get(step.start + 1)?.said {
-        Said::Result { text, .. } if chance.once_in(2) && tells(messages, step) => text.clone(),
+        MessageContent::Result { text, .. } if chance.once_in(2) && tells(messages, step) => text.clone(),
         _ => (*chance.pick(&NOTHING)?).to_owned(),
     };
-    let is_first =
-        matches!(&messages.get(step.start + 1)?.said, Said::Result { text, .. } if *text == outcome);
+    let is_first = matches!(&messages.get(step.start + 1)?.said, MessageContent::Result { text, .. } if *text == outcome);
     let onset = if is_first { step.start } else { step.end };
     let mut told = recorded(&messages[..step.end]);
     for number in 0..SAME_OUTCOMES {
         let id = call_id(chance);
-        let call = Call {
+        let call = RecordedCall {
             id: id.clone(),
             name: call.name.clone(),
             arguments: other_arguments(&call.arguments, number),
         };
-        told.push(Told::New(Said::Assistant { text: remark(chance), calls: vec![call.clone()] }));
-        told.push(Told::New(Said::Result { call: id, name: call.name, text: outcome.clone() }));
+        told.push(InjectedMessage::New(MessageContent::Assistant {
+            text: remark(chance),
+            calls: vec![call.clone()],
+        }));
+        told.push(InjectedMessage::New(MessageContent::Result {
+            call: id,
+            name: call.name,
+            text: outcome.clone(),
+        }));
     }
     Some((told, onset, 1))
 }
@@ -239,15 +247,15 @@ pub const WORDINGS: [&str; 6] = [
     "{} Is there really nothing you can say to that?",
 ];
 
-fn paraphrase(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+fn paraphrase(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let asked: Vec<(usize, usize, &str, &str)> = messages
         .iter()
         .enumerate()
         .filter_map(|(at, message)| {
-            let Said::User(question) = &message.said else { return None };
+            let MessageContent::User(question) = &message.said else { return None };
             let reply =
                 messages.iter().enumerate().skip(at + 1).find_map(|(end, message)| match &message.said {
-                    Said::Assistant { text, calls } if calls.is_empty() && !text.is_empty() => {
+                    MessageContent::Assistant { text, calls } if calls.is_empty() && !text.is_empty() => {
                         Some((end, text))
                     }
                     _ => None,
@@ -263,15 +271,18 @@ fn paraphrase(messages: &[Message], at: At, chance: &mut Chance) -> Option<Loope
     chance.shuffle(&mut wordings);
     let mut told = recorded(&messages[..end]);
     for wording in wordings {
-        told.push(Told::New(Said::User(wording.replace("{}", question))));
-        told.push(Told::New(Said::Assistant { text: answer.to_owned(), calls: Vec::new() }));
+        told.push(InjectedMessage::New(MessageContent::User(wording.replace("{}", question))));
+        told.push(InjectedMessage::New(MessageContent::Assistant {
+            text: answer.to_owned(),
+            calls: Vec::new(),
+        }));
     }
     Some((told, onset, 1))
 }
 
 /// What a step does, whatever its ids and its spelling; results aside.
-fn approach(messages: &[Message], step: StepSpan) -> Vec<(String, String)> {
-    let Said::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
+fn approach(messages: &[RecordedMessage], step: StepSpan) -> Vec<(String, String)> {
+    let MessageContent::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
     let mut approach: Vec<_> = calls
         .iter()
         .map(|call| {
@@ -284,25 +295,25 @@ fn approach(messages: &[Message], step: StepSpan) -> Vec<(String, String)> {
 }
 
 /// The step once more: other ids, another time, another spelling, another order.
-fn again(messages: &[Message], step: StepSpan, chance: &mut Chance) -> Vec<Told> {
-    let Said::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
-    let mut pairs: Vec<(Call, &str)> = calls
+fn again(messages: &[RecordedMessage], step: StepSpan, chance: &mut Chance) -> Vec<InjectedMessage> {
+    let MessageContent::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
+    let mut pairs: Vec<(RecordedCall, &str)> = calls
         .iter()
         .filter_map(|call| {
             let text = messages[step.start + 1..step.end].iter().find_map(|message| match &message.said {
-                Said::Result { call: id, text, .. } if *id == call.id => Some(text.as_str()),
+                MessageContent::Result { call: id, text, .. } if *id == call.id => Some(text.as_str()),
                 _ => None,
             })?;
             let arguments = respelt(&call.arguments, chance);
-            Some((Call { id: call_id(chance), name: call.name.clone(), arguments }, text))
+            Some((RecordedCall { id: call_id(chance), name: call.name.clone(), arguments }, text))
         })
         .collect();
     chance.shuffle(&mut pairs);
     let calls = pairs.iter().map(|(call, _)| call.clone()).collect();
-    let mut told = vec![Told::New(Said::Assistant { text: remark(chance), calls })];
+    let mut told = vec![InjectedMessage::New(MessageContent::Assistant { text: remark(chance), calls })];
     chance.shuffle(&mut pairs);
     told.extend(pairs.into_iter().map(|(call, text)| {
-        Told::New(Said::Result { call: call.id, name: call.name, text: text.to_owned() })
+        InjectedMessage::New(MessageContent::Result { call: call.id, name: call.name, text: text.to_owned() })
     }));
     told
 }

@@ -28,7 +28,7 @@ use std::time::Instant;
 use clap::Parser;
 use sentinel_harness::service::Service;
 use sentinel_harness::{Dialect, parts, said};
-use sentinel_replay_core::history::Run;
+use sentinel_replay_core::history::RecordedRun;
 use sentinel_replay_core::replay::Replayed;
 use sentinel_replay_core::settings::Settings;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ use tempfile::TempDir;
 
 use args::Args;
 use case::Case;
-use report::Report;
+use report::EvalReport;
 
 fn main() -> ExitCode {
     said::plainly();
@@ -89,7 +89,7 @@ fn evaluate(args: &Args) -> Result<Vec<String>, String> {
     }
     let config = config(args, &settings, cases.len());
     let report =
-        Report { config, cases: &cases, replayed: &replayed, groups, not_injected, took, through_envoy };
+        EvalReport { config, cases: &cases, replayed: &replayed, groups, not_injected, took, through_envoy };
     println!("{}", report.table());
     notes(&report);
     write(&report, args.out.as_deref())?;
@@ -111,13 +111,13 @@ impl Beside {
 }
 
 /// The runs that are replayed, and how many could not take the loop.
-fn cases(runs: Vec<Run>, args: &Args) -> Result<(Vec<Case>, usize), String> {
+fn cases(runs: Vec<RecordedRun>, args: &Args) -> Result<(Vec<Case>, usize), String> {
     if let Some(file) = &args.rewordings {
         let made = rewordings::runs(file, &runs, args.seed)?;
         return Ok((made.into_iter().map(|run| Case { run, injected: None }).collect(), 0));
     }
-    let wanted = |run: &Run| args.label.as_ref().is_none_or(|label| run.label == *label);
-    let runs: Vec<Run> = runs.into_iter().filter(wanted).collect();
+    let wanted = |run: &RecordedRun| args.label.as_ref().is_none_or(|label| run.label == *label);
+    let runs: Vec<RecordedRun> = runs.into_iter().filter(wanted).collect();
     let Some(kind) = args.inject else {
         if runs.is_empty() {
             return Err(format!(
@@ -128,7 +128,7 @@ fn cases(runs: Vec<Run>, args: &Args) -> Result<(Vec<Case>, usize), String> {
         }
         return Ok((runs.into_iter().map(|run| Case { run, injected: None }).collect(), 0));
     };
-    let healthy: Vec<Run> = runs.into_iter().filter(|run| run.label == "healthy").collect();
+    let healthy: Vec<RecordedRun> = runs.into_iter().filter(|run| run.label == "healthy").collect();
     let all = healthy.len();
     let cases: Vec<Case> = healthy
         .iter()
@@ -182,7 +182,7 @@ fn config(args: &Args, settings: &Settings, runs: usize) -> Value {
     })
 }
 
-fn notes(report: &Report<'_>) {
+fn notes(report: &EvalReport<'_>) {
     if report.groups.iter().any(|group| group.injected == Some("paraphrase"))
         && report.config["with_service"] == false
     {
@@ -218,7 +218,7 @@ fn notes(report: &Report<'_>) {
     }
 }
 
-fn write(report: &Report<'_>, out: Option<&Path>) -> Result<(), String> {
+fn write(report: &EvalReport<'_>, out: Option<&Path>) -> Result<(), String> {
     let out = out.map_or_else(default_out, Path::to_path_buf);
     let failed =
         |path: &Path, error: std::io::Error| format!("{}: {error}. Give another folder.", path.display());

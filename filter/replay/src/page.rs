@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use crate::evidence;
 use crate::figure::{Bar, bars, histogram};
 use crate::group::{Group, turns};
-use sentinel_replay_core::history::{Message, Said};
-use sentinel_replay_core::replay::{Replayed, Verdict};
+use sentinel_replay_core::history::{MessageContent, RecordedMessage};
+use sentinel_replay_core::replay::{Replayed, RequestVerdict};
 
 use crate::case::Case;
-use crate::report::Report;
+use crate::report::EvalReport;
 
 /// Characters of all runs' texts together: the page stays small however many runs are flagged.
 const TEXT: usize = 1_500_000;
@@ -24,7 +24,7 @@ const INSTRUCTION: usize = 300;
 
 const STYLE: &str = include_str!("page.css");
 
-pub fn page(report: &Report<'_>) -> String {
+pub fn page(report: &EvalReport<'_>) -> String {
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Agent Sentinel: replay</title><style>{STYLE}</style></head><body>\n<h1>Replay of recorded agent runs</h1>\n"
@@ -48,7 +48,7 @@ pub fn page(report: &Report<'_>) -> String {
     html
 }
 
-fn figures(report: &Report<'_>, html: &mut String) {
+fn figures(report: &EvalReport<'_>, html: &mut String) {
     let bar = |group: &Group| {
         let part = |class, count: usize| {
             let share = count as f64 / group.runs as f64;
@@ -80,7 +80,7 @@ fn figures(report: &Report<'_>, html: &mut String) {
     }
 }
 
-fn runs(report: &Report<'_>, html: &mut String) {
+fn runs(report: &EvalReport<'_>, html: &mut String) {
     let shown: Vec<_> = report.to_read().collect();
     let flagged = report.flagged().count();
     let missed = if shown.len() > flagged {
@@ -103,8 +103,10 @@ fn runs(report: &Report<'_>, html: &mut String) {
 }
 
 fn run(case: &Case, replayed: &Replayed, most: usize, html: &mut String) {
-    let flags: Vec<_> =
-        [Verdict::Hint, Verdict::Kill].into_iter().filter_map(|verdict| replayed.first(verdict)).collect();
+    let flags: Vec<_> = [RequestVerdict::Hint, RequestVerdict::Kill]
+        .into_iter()
+        .filter_map(|verdict| replayed.first(verdict))
+        .collect();
     let mut marked = BTreeSet::new();
     let mut said = Vec::new();
     for sent in &flags {
@@ -147,17 +149,18 @@ fn run(case: &Case, replayed: &Replayed, most: usize, html: &mut String) {
     html.push_str("</details>\n");
 }
 
-fn tell(at: usize, message: &Message, is_evidence: bool, most: usize, html: &mut String) {
-    let most = if matches!(message.said, Said::Instruction(_)) { most.min(INSTRUCTION) } else { most };
+fn tell(at: usize, message: &RecordedMessage, is_evidence: bool, most: usize, html: &mut String) {
+    let most =
+        if matches!(message.said, MessageContent::Instruction(_)) { most.min(INSTRUCTION) } else { most };
     let (who, text) = match &message.said {
-        Said::Instruction(text) => ("system", text.clone()),
-        Said::User(text) => ("user", text.clone()),
-        Said::Assistant { text, calls } => {
+        MessageContent::Instruction(text) => ("system", text.clone()),
+        MessageContent::User(text) => ("user", text.clone()),
+        MessageContent::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| format!("\u{2192} {}({})", call.name, call.arguments));
             let all = Some(text.clone()).filter(|text| !text.is_empty()).into_iter().chain(calls);
             ("assistant", all.collect::<Vec<_>>().join("\n"))
         }
-        Said::Result { text, .. } => ("result", text.clone()),
+        MessageContent::Result { text, .. } => ("result", text.clone()),
     };
     let evidence = if is_evidence { " evidence" } else { "" };
     let _ = writeln!(
@@ -167,12 +170,12 @@ fn tell(at: usize, message: &Message, is_evidence: bool, most: usize, html: &mut
     );
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    if verdict == Verdict::Kill { "killed" } else { "hinted" }
+fn word(verdict: RequestVerdict) -> &'static str {
+    if verdict == RequestVerdict::Kill { "killed" } else { "hinted" }
 }
 
-fn class(verdict: Verdict) -> &'static str {
-    if verdict == Verdict::Kill { "kill" } else { "hint" }
+fn class(verdict: RequestVerdict) -> &'static str {
+    if verdict == RequestVerdict::Kill { "kill" } else { "hint" }
 }
 
 /// Beginning and end of a text that is too long.

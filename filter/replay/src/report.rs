@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::evidence;
 use crate::group::{Group, Spread, turns};
-use sentinel_replay_core::replay::{Replayed, Sent, Verdict};
+use sentinel_replay_core::replay::{Replayed, RequestVerdict, SentRequest};
 
 use crate::case::Case;
 
 /// Everything that is known at the end.
-pub struct Report<'a> {
+pub struct EvalReport<'a> {
     /// What was asked for and what it ran with.
     pub config: Value,
     pub cases: &'a [Case],
@@ -25,7 +25,7 @@ pub struct Report<'a> {
     pub through_envoy: Option<(usize, Vec<Value>)>,
 }
 
-impl Report<'_> {
+impl EvalReport<'_> {
     pub fn requests(&self) -> usize {
         self.groups.iter().map(|group| group.requests).sum()
     }
@@ -131,7 +131,7 @@ fn run(case: &Case, replayed: &Replayed) -> Value {
     json.insert("id".to_owned(), json!(case.run.id));
     json.insert("source".to_owned(), json!(case.run.source));
     json.insert("label".to_owned(), json!(case.run.label));
-    for (name, verdict) in [("hint", Verdict::Hint), ("kill", Verdict::Kill)] {
+    for (name, verdict) in [("hint", RequestVerdict::Hint), ("kill", RequestVerdict::Kill)] {
         if let Some(sent) = replayed.first(verdict) {
             json.insert(name.to_owned(), flag(case, sent));
         }
@@ -141,12 +141,12 @@ fn run(case: &Case, replayed: &Replayed) -> Value {
         json.insert("injected".to_owned(), loop_of);
     }
     if let Some(after) = &replayed.after_user {
-        json.insert("untouched_after_user_message".to_owned(), json!(after.verdict == Verdict::Allow));
+        json.insert("untouched_after_user_message".to_owned(), json!(after.verdict == RequestVerdict::Allow));
     }
     Value::Object(json)
 }
 
-fn flag(case: &Case, sent: &Sent) -> Value {
+fn flag(case: &Case, sent: &SentRequest) -> Value {
     json!({
         "at_step": turns(case, sent),
         "messages_before": sent.history,

@@ -8,7 +8,7 @@ use sentinel_harness::{Dialect, Stack};
 use serde_json::Value;
 
 use crate::native::{Progress, name};
-use sentinel_replay_core::replay::{Judged, Replayed, Way, replay};
+use sentinel_replay_core::replay::{JudgedRequest, Replayed, Way, replay};
 
 use crate::case::Case;
 
@@ -37,11 +37,11 @@ impl Through {
 }
 
 impl Way for Through {
-    fn send(&mut self, run: &str, body: String, answer: String) -> Judged {
+    fn send(&mut self, run: &str, body: String, answer: String) -> JudgedRequest {
         *self.answer.lock().expect("no one panics with it") = answer;
         let headers = [("x-agent-id", run), ("x-run-id", run)];
         let response = self.runtime.block_on(self.stack.post(self.dialect, &headers, body));
-        Judged::new(response.header("x-sentinel-verdict"), response.header("x-sentinel-reason"))
+        JudgedRequest::new(response.header("x-sentinel-verdict"), response.header("x-sentinel-reason"))
     }
 }
 
@@ -98,27 +98,35 @@ mod tests {
     use super::*;
     use crate::native;
     use crate::settings;
-    use sentinel_replay_core::history::{Call, Message, Run, Said};
-    use sentinel_replay_core::replay::{Sent, Verdict};
+    use sentinel_replay_core::history::{MessageContent, RecordedCall, RecordedMessage, RecordedRun};
+    use sentinel_replay_core::replay::{RequestVerdict, SentRequest};
 
     /// One step over and over.
     fn stuck() -> Case {
-        let mut messages = vec![Message::new(Said::User("Find the key.".to_owned()))];
+        let mut messages = vec![RecordedMessage::new(MessageContent::User("Find the key.".to_owned()))];
         for number in 0..6 {
-            let call = Call {
+            let call = RecordedCall {
                 id: format!("c{number}"),
                 name: "look".to_owned(),
                 arguments: r#"{"for":"the key"}"#.to_owned(),
             };
-            messages.push(Message::new(Said::Assistant { text: String::new(), calls: vec![call] }));
-            let result = Said::Result {
+            messages.push(RecordedMessage::new(MessageContent::Assistant {
+                text: String::new(),
+                calls: vec![call],
+            }));
+            let result = MessageContent::Result {
                 call: format!("c{number}"),
                 name: "look".to_owned(),
                 text: "There is no key here.".to_owned(),
             };
-            messages.push(Message::new(result));
+            messages.push(RecordedMessage::new(result));
         }
-        let run = Run { id: "a".to_owned(), source: "made".to_owned(), label: "stuck".to_owned(), messages };
+        let run = RecordedRun {
+            id: "a".to_owned(),
+            source: "made".to_owned(),
+            label: "stuck".to_owned(),
+            messages,
+        };
         Case { run, injected: None }
     }
 
@@ -128,7 +136,7 @@ mod tests {
         let cases = [stuck(), stuck()];
         for dialect in [Dialect::OpenaiChat, Dialect::Gemini] {
             let mut native = native::replay_all(&cases, &settings.config, dialect, None);
-            assert_eq!(native[0].first(Verdict::Kill).expect("it is stuck").history, 11);
+            assert_eq!(native[0].first(RequestVerdict::Kill).expect("it is stuck").history, 11);
             native[1].sent[2].judged.reason = "another".to_owned();
             let differences = compare(&cases, &native, &[0, 1], &json!(settings.json), dialect, false);
             assert_eq!(differences.iter().map(|difference| difference.case).collect::<Vec<_>>(), [1]);
@@ -138,12 +146,12 @@ mod tests {
     #[test]
     fn flagged_cases_are_chosen_first_and_none_twice() {
         let replayed = |verdict| Replayed {
-            sent: vec![Sent { history: 1, judged: Judged { verdict, reason: String::new() } }],
+            sent: vec![SentRequest { history: 1, judged: JudgedRequest { verdict, reason: String::new() } }],
             after_user: None,
         };
-        let mut native = vec![replayed(Verdict::Allow); 20];
+        let mut native = vec![replayed(RequestVerdict::Allow); 20];
         for at in [3, 11, 17] {
-            native[at] = replayed(Verdict::Hint);
+            native[at] = replayed(RequestVerdict::Hint);
         }
         let chosen = choose(&native, 6);
         assert_eq!(chosen.len(), 6);

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use sentinel_replay_core::history::Run;
+use sentinel_replay_core::history::RecordedRun;
 use sentinel_replay_core::line;
 
 /// What a file begins with that gzip has packed.
@@ -15,7 +15,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// What a file holds.
 #[derive(Debug, Default)]
 pub struct Traces {
-    pub runs: Vec<Run>,
+    pub runs: Vec<RecordedRun>,
     /// Parts of messages that are no text (images and the like): only the chat dialect carries them.
     pub other_parts: usize,
 }
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Result<Traces, String> {
 
 #[cfg(test)]
 mod tests {
-    use sentinel_replay_core::history::{Call, Said};
+    use sentinel_replay_core::history::{MessageContent, RecordedCall};
 
     use super::*;
 
@@ -72,13 +72,14 @@ mod tests {
             {"role":"function","name":"g","content":"more"}]}"#;
         let file = file(&line.replace('\n', ""));
         let traces = read(file.path()).expect("a run");
-        let said: Vec<Said> = traces.runs[0].messages.iter().map(|message| message.said.clone()).collect();
-        let call = |id: &str, name: &str, arguments: &str| Call {
+        let said: Vec<MessageContent> =
+            traces.runs[0].messages.iter().map(|message| message.said.clone()).collect();
+        let call = |id: &str, name: &str, arguments: &str| RecordedCall {
             id: id.into(),
             name: name.into(),
             arguments: arguments.into(),
         };
-        let result = |call: &str, name: &str, text: &str| Said::Result {
+        let result = |call: &str, name: &str, text: &str| MessageContent::Result {
             call: call.into(),
             name: name.into(),
             text: text.into(),
@@ -86,11 +87,14 @@ mod tests {
         assert_eq!(
             said,
             [
-                Said::Instruction("be brief".into()),
-                Said::User("look\nhere".into()),
-                Said::Assistant { text: String::new(), calls: vec![call("1", "f", "{}")] },
+                MessageContent::Instruction("be brief".into()),
+                MessageContent::User("look\nhere".into()),
+                MessageContent::Assistant { text: String::new(), calls: vec![call("1", "f", "{}")] },
                 result("1", "f", "done"),
-                Said::Assistant { text: "so".into(), calls: vec![call("function-1", "g", r#"{"a":1}"#)] },
+                MessageContent::Assistant {
+                    text: "so".into(),
+                    calls: vec![call("function-1", "g", r#"{"a":1}"#)]
+                },
                 result("function-1", "g", "more"),
             ]
         );

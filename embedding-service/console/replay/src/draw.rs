@@ -4,17 +4,17 @@ use maud::Markup;
 use sentinel_config::Policy;
 use sentinel_console::{
     replay::Row,
-    run::{self, End, Run, Who, count},
-    words::{Finding, Outcome, Status, Verdict},
+    run::{self, End, RunPage, Who, count},
+    words::{Finding, Outcome, StatusWord, VerdictWord},
 };
 use sentinel_detect::verdict::Verdict as Decided;
 use sentinel_pipeline::turn::{self, Turn};
-use sentinel_replay_core::replay::Verdict as Judged;
+use sentinel_replay_core::replay::RequestVerdict;
 
-use crate::judge::Told;
+use crate::judge::JudgedRun;
 
 /// In the list.
-pub fn row(told: &Told, place: u32) -> Row {
+pub fn row(told: &JudgedRun, place: u32) -> Row {
     let at = |verdict| {
         let at = told.replayed.sent.iter().position(|sent| sent.judged.verdict == verdict);
         at.map(|at| number(at).saturating_add(1))
@@ -26,41 +26,41 @@ pub fn row(told: &Told, place: u32) -> Row {
         label: told.run.label.clone(),
         turns: number(told.run.messages.iter().filter(|message| message.is_assistant()).count()),
         finding: turns(told).iter().rev().find_map(|turn| turn.finding.clone()),
-        hint_at: at(Judged::Hint),
-        kill_at: at(Judged::Kill),
+        hint_at: at(RequestVerdict::Hint),
+        kill_at: at(RequestVerdict::Kill),
     }
 }
 
 /// As a story.
-pub fn story(told: &Told, policy: &Policy) -> Markup {
+pub fn story(told: &JudgedRun, policy: &Policy) -> Markup {
     let turns = turns(told);
     let verdicts =
         |verdict| number(told.replayed.sent.iter().filter(|sent| sent.judged.verdict == verdict).count());
     let finding = turns.iter().rev().find_map(|turn| turn.finding.clone());
-    let kills = verdicts(Judged::Kill);
+    let kills = verdicts(RequestVerdict::Kill);
     // What stands behind the request that was ended.
     let ended_at = told.replayed.sent.last().filter(|_| kills > 0).map(|sent| sent.history);
     let rest = ended_at.and_then(|at| told.run.messages.get(at..)).unwrap_or_default();
     let not_sent = number(rest.iter().filter(|message| message.is_assistant()).count());
-    let run = Run {
+    let run = RunPage {
         who: Who { agent: told.run.source.clone(), run: told.run.id.clone(), ..Who::default() },
-        status: if kills > 0 { Status::Killed } else { Status::Done },
+        status: if kills > 0 { StatusWord::Killed } else { StatusWord::Done },
         finding,
-        hints: verdicts(Judged::Hint),
+        hints: verdicts(RequestVerdict::Hint),
         kills,
         turn_count: number(turns.len()),
         step_count: turns.iter().map(|turn| number(turn.steps.len())).fold(0, u64::saturating_add),
         counted: count(&turns, &policy.steps, policy.similarity_threshold),
         threshold: policy.similarity_threshold,
         turns,
-        ..Run::default()
+        ..RunPage::default()
     };
-    let after_user = told.replayed.after_user.as_ref().map(|judged| judged.verdict == Judged::Allow);
+    let after_user = told.replayed.after_user.as_ref().map(|judged| judged.verdict == RequestVerdict::Allow);
     run.replayed(not_sent, after_user)
 }
 
 /// The turns of the recording, without the word that the replay adds.
-fn turns(told: &Told) -> Vec<run::Turn> {
+fn turns(told: &JudgedRun) -> Vec<run::TurnRow> {
     let turns = told.turns.iter().take(told.replayed.sent.len());
     turns
         .zip(1..)
@@ -69,16 +69,16 @@ fn turns(told: &Told) -> Vec<run::Turn> {
 }
 
 /// A request that passed without being looked at.
-fn unread(number: u64) -> run::Turn {
-    run::Turn { number, ..run::Turn::default() }
+fn unread(number: u64) -> run::TurnRow {
+    run::TurnRow { number, ..run::TurnRow::default() }
 }
 
-fn shown(turn: &Turn, number: u64) -> run::Turn {
-    let steps: Vec<run::Step> = turn.steps.iter().map(step).collect();
+fn shown(turn: &Turn, number: u64) -> run::TurnRow {
+    let steps: Vec<run::StepRow> = turn.steps.iter().map(step).collect();
     let verdict = match turn.verdict {
         Decided::Allow => None,
-        Decided::Hint => Some(Verdict::Hint),
-        Decided::Kill => Some(Verdict::Kill),
+        Decided::Hint => Some(VerdictWord::Hint),
+        Decided::Kill => Some(VerdictWord::Kill),
     };
     let finding = verdict.map(|verdict| Finding {
         verdict,
@@ -88,7 +88,7 @@ fn shown(turn: &Turn, number: u64) -> run::Turn {
         enforced: turn.is_enforced,
         outcome: steps.last().map(|step| step.kind),
     });
-    run::Turn {
+    run::TurnRow {
         number,
         steps,
         more_steps: u64::from(turn.more_steps),
@@ -100,12 +100,12 @@ fn shown(turn: &Turn, number: u64) -> run::Turn {
         },
         injections: u64::from(turn.injections),
         prompt: turn.text.clone(),
-        ..run::Turn::default()
+        ..run::TurnRow::default()
     }
 }
 
-fn step(step: &turn::Step) -> run::Step {
-    run::Step {
+fn step(step: &turn::TurnStep) -> run::StepRow {
+    run::StepRow {
         tool: step.tool.clone(),
         // Another tool with the same arguments is another call.
         approach: format!("{} {:016x}", step.tool, step.arguments),

@@ -6,9 +6,9 @@ use sentinel_config::{Config, Policy, Sender};
 use sentinel_pipeline::{control::ReportReply, turn::Turn};
 use sentinel_replay_core::{
     alone::Alone,
-    history::Run,
+    history::RecordedRun,
     line,
-    replay::{Judged, Replayed, Verdict, Way, replay},
+    replay::{JudgedRequest, Replayed, RequestVerdict, Way, replay},
     settings,
 };
 use sentinel_wire::Dialect;
@@ -23,8 +23,8 @@ pub struct Thresholds {
 }
 
 /// A run, and what became of it.
-pub struct Told {
-    pub run: Run,
+pub struct JudgedRun {
+    pub run: RecordedRun,
     pub replayed: Replayed,
     /// What the filter reports of each request that was sent.
     pub turns: Vec<Option<Turn>>,
@@ -57,19 +57,19 @@ impl Thresholds {
 }
 
 /// What runs are judged by, or why there is nothing.
-type Known<'a> = Result<&'a Thresholds, &'a String>;
+type JudgedBy<'a> = Result<&'a Thresholds, &'a String>;
 
 /// A line as a row of the list, in JSON.
-pub fn judged(line: &[u8], place: u32, thresholds: Known<'_>) -> String {
+pub fn judged(line: &[u8], place: u32, thresholds: JudgedBy<'_>) -> String {
     answer(line, thresholds, |told, _| draw::row(told, place).draw().into_string())
 }
 
 /// A line as a story, in JSON.
-pub fn story(line: &[u8], thresholds: Known<'_>) -> String {
+pub fn story(line: &[u8], thresholds: JudgedBy<'_>) -> String {
     answer(line, thresholds, |told, policy| draw::story(told, policy).into_string())
 }
 
-fn answer(line: &[u8], thresholds: Known<'_>, drawn: impl Fn(&Told, &Policy) -> String) -> String {
+fn answer(line: &[u8], thresholds: JudgedBy<'_>, drawn: impl Fn(&JudgedRun, &Policy) -> String) -> String {
     let told = thresholds.map_err(Clone::clone).and_then(|known| Ok((tell(line, known)?, &known.policy)));
     let answer = match told {
         Ok((told, policy)) => json!({"verdict": verdict(&told.replayed), "html": drawn(&told, policy)}),
@@ -81,18 +81,18 @@ fn answer(line: &[u8], thresholds: Known<'_>, drawn: impl Fn(&Told, &Policy) -> 
 /// `allow`, `hint` or `kill`.
 fn verdict(replayed: &Replayed) -> &'static str {
     match replayed.sent.iter().map(|sent| sent.judged.verdict).max() {
-        Some(Verdict::Kill) => "kill",
-        Some(Verdict::Hint) => "hint",
+        Some(RequestVerdict::Kill) => "kill",
+        Some(RequestVerdict::Hint) => "hint",
         _ => "allow",
     }
 }
 
-fn tell(line: &[u8], thresholds: &Thresholds) -> Result<Told, String> {
+fn tell(line: &[u8], thresholds: &Thresholds) -> Result<JudgedRun, String> {
     let text = std::str::from_utf8(line).map_err(|error| format!("not UTF-8 ({error})."))?;
     let (run, _) = line::run(text.trim())?;
     let mut way = Watched::new(thresholds.config.clone());
     let replayed = replay(&run, "run", Dialect::OpenaiChat, &mut way);
-    Ok(Told { run, replayed, turns: way.turns })
+    Ok(JudgedRun { run, replayed, turns: way.turns })
 }
 
 /// The pipeline alone, with an ear on what it reports.
@@ -120,7 +120,7 @@ impl Watched {
 }
 
 impl Way for Watched {
-    fn send(&mut self, run: &str, body: String, answer: String) -> Judged {
+    fn send(&mut self, run: &str, body: String, answer: String) -> JudgedRequest {
         let judged = self.alone.send(run, body, answer);
         // The worker's time goes ahead, and the run's does not: verdicts are those of `make eval`.
         let now = self.alone.host.now;
@@ -140,7 +140,7 @@ mod tests {
     /// The file that the test of the console drops into a browser.
     const FILE: &str = include_str!("../../../../tests/console/runs.jsonl");
 
-    fn answers(thresholds: &str, of: impl Fn(&[u8], Known<'_>) -> String) -> Vec<Value> {
+    fn answers(thresholds: &str, of: impl Fn(&[u8], JudgedBy<'_>) -> String) -> Vec<Value> {
         let thresholds = Thresholds::of(thresholds.as_bytes());
         let answer = |line: &str| serde_json::from_str(&of(line.as_bytes(), thresholds.as_ref())).unwrap();
         FILE.lines().map(answer).collect()

@@ -35,7 +35,7 @@ pub struct Week {
     /// Those that would have come close to one, and to no more than that.
     pub close: u64,
     /// For whom something would have been different, those first that spent the largest part.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<AffectedAccount>,
     /// How many of those are not named.
     pub more: u64,
 }
@@ -49,7 +49,7 @@ pub struct Reached {
 
 /// Somebody for whom something would have been different.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct AffectedAccount {
     pub whose: Vec<(&'static str, String)>,
     /// What counted on the worst day, of the unit that decides.
     pub most: Limit,
@@ -129,7 +129,7 @@ impl Week {
     }
 }
 
-impl Changed {
+impl AffectedAccount {
     fn draw(&self) -> Markup {
         let most = self.most.unit.said(self.most.most);
         let (sign, what) = if self.is_stopped {

@@ -3,7 +3,7 @@
 
 use sentinel_detect::signal::{StepsPolicy, Thresholds};
 
-use super::{Counted, Step, Turn};
+use super::{SignalCount, StepRow, TurnRow};
 use crate::words::Outcome;
 
 /// Steps that the filter looks at.
@@ -12,13 +12,13 @@ const LOOKED_AT: usize = 20;
 const PERIOD: usize = 5;
 
 /// `rows` and `threshold`: what acts for the agent now.
-pub fn count(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted> {
-    let steps: Vec<&Step> = turns.iter().flat_map(|turn| &turn.steps).collect();
+pub fn count(turns: &[TurnRow], rows: &StepsPolicy, threshold: f64) -> Vec<SignalCount> {
+    let steps: Vec<&StepRow> = turns.iter().flat_map(|turn| &turn.steps).collect();
     let steps = steps.get(steps.len().saturating_sub(LOOKED_AT)..).unwrap_or_default();
     let mut counted = Vec::new();
     if let Some(last) = steps.last() {
         let (hint, kill) = limits(last.kind, rows.repeated_step, rows);
-        counted.push(Counted {
+        counted.push(SignalCount {
             signal: "repeated_step",
             what: "the last step, with the same result",
             count: number(steps.iter().filter(|step| is_same(step, last)).count()),
@@ -27,7 +27,7 @@ pub fn count(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted>
             kill,
         });
         let (hint, kill) = limits(last.kind, rows.cycle, rows);
-        counted.push(Counted {
+        counted.push(SignalCount {
             signal: "cycle",
             what: "rounds of the same two to five steps, up to the last",
             count: number(rounds(steps)),
@@ -35,9 +35,9 @@ pub fn count(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted>
             hint,
             kill,
         });
-        let same = |step: &&&Step| step.tool == last.tool && step.outcome == last.outcome;
+        let same = |step: &&&StepRow| step.tool == last.tool && step.outcome == last.outcome;
         let says_something = !matches!(last.kind, Outcome::Acknowledgement | Outcome::Waiting);
-        counted.push(Counted {
+        counted.push(SignalCount {
             signal: "same_outcome",
             what: "one tool in a row with one result, whatever it was asked",
             count: if says_something { number(steps.iter().rev().take_while(same).count()) } else { 0.0 },
@@ -47,7 +47,7 @@ pub fn count(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted>
         });
     }
     if let Some(nearest) = turns.iter().filter_map(|turn| turn.similarity).reduce(f64::max) {
-        counted.push(Counted {
+        counted.push(SignalCount {
             signal: "semantic",
             what: "how near a prompt came to an earlier one; two earlier ones must be so near",
             count: nearest,
@@ -75,15 +75,15 @@ fn at(threshold: u32) -> Option<f64> {
     (threshold > 0).then(|| f64::from(threshold))
 }
 
-fn is_same(a: &Step, b: &Step) -> bool {
+fn is_same(a: &StepRow, b: &StepRow) -> bool {
     a.approach == b.approach && a.outcome == b.outcome
 }
 
 /// Rounds of the cycle that ends the steps; at least one.
-fn rounds(steps: &[&Step]) -> usize {
+fn rounds(steps: &[&StepRow]) -> usize {
     let of = |period: usize| {
         let Some(last) = steps.rchunks_exact(period).next() else { return 0 };
-        let is_round = |round: &&[&Step]| round.iter().zip(last).all(|(a, b)| is_same(a, b));
+        let is_round = |round: &&[&StepRow]| round.iter().zip(last).all(|(a, b)| is_same(a, b));
         // The same step again and again is no cycle.
         let is_cycle = last.iter().any(|step| !last.first().is_some_and(|first| is_same(first, step)));
         if is_cycle { steps.rchunks_exact(period).take_while(is_round).count() } else { 0 }
@@ -100,13 +100,13 @@ fn number(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn turns(steps: &str) -> Vec<Turn> {
-        let step = |letter: char| Step {
+    fn turns(steps: &str) -> Vec<TurnRow> {
+        let step = |letter: char| StepRow {
             approach: letter.to_string(),
             outcome: letter.to_string(),
-            ..Step::default()
+            ..StepRow::default()
         };
-        steps.chars().map(|letter| Turn { steps: vec![step(letter)], ..Turn::default() }).collect()
+        steps.chars().map(|letter| TurnRow { steps: vec![step(letter)], ..TurnRow::default() }).collect()
     }
 
     fn counts(steps: &str) -> Vec<(&'static str, f64)> {

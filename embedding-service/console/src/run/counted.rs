@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 /// What a signal had counted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counted {
+pub struct SignalCount {
     /// As the filter names it.
     pub signal: &'static str,
     /// What is counted, in words.
@@ -19,7 +19,7 @@ pub struct Counted {
 }
 
 /// `acting`: which counts to act at stand beside.
-pub fn table(counted: &[Counted], was_let_pass: bool, acting: &str) -> Markup {
+pub fn table(counted: &[SignalCount], was_let_pass: bool, acting: &str) -> Markup {
     html! {
         @if !counted.is_empty() {
             section {

@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::{Run, counted, story};
+use super::{RunPage, counted, story};
 use crate::{
     figure,
-    words::{Finding, Verdict},
+    words::{Finding, VerdictWord},
 };
 
-impl Run {
+impl RunPage {
     /// `not_sent`: turns of the recording that would not have come, because the run was ended before. `after_user`: whether a new word of
     /// the user would have got through after the last hint or kill.
     #[must_use]
@@ -46,8 +46,8 @@ impl Finding {
         html! {
             (self.seen())
             @match self.verdict {
-                Verdict::Hint => { "; the model would have been told " (figure::times(hints.max(1))) "." }
-                Verdict::Kill => "; Sentinel would have ended the run.",
+                VerdictWord::Hint => { "; the model would have been told " (figure::times(hints.max(1))) "." }
+                VerdictWord::Kill => "; Sentinel would have ended the run.",
             }
         }
     }

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use maud::{Markup, html};
 
-use super::{Run, Step, Turn, end_word, verdict_class};
+use super::{RunPage, StepRow, TurnRow, end_word, verdict_class};
 use crate::{
     chart, figure,
     mark::{Mark, Marks},
     text::{self, NAME},
-    words::{Outcome, Verdict},
+    words::{Outcome, VerdictWord},
 };
 
 /// Repeated steps that have a line of their own.
@@ -32,7 +32,7 @@ struct Look {
 }
 
 impl Look {
-    fn of(turns: &[Turn]) -> Self {
+    fn of(turns: &[TurnRow]) -> Self {
         let steps = || turns.iter().flat_map(|turn| &turn.steps);
         let approaches = Marks::of(steps().map(|step| step.approach.as_str()));
         let outcomes = Marks::of(steps().map(|step| step.outcome.as_str()));
@@ -81,7 +81,7 @@ impl Look {
     }
 
     /// Which time it is that this step came, and of how many.
-    fn times(&self, step: &Step, place: usize) -> Option<(usize, usize, &str)> {
+    fn times(&self, step: &StepRow, place: usize) -> Option<(usize, usize, &str)> {
         let lane =
             self.lanes.iter().find(|lane| lane.approach == step.approach && lane.outcome == step.outcome)?;
         let time = lane.places.iter().position(|known| *known == place)?;
@@ -90,7 +90,7 @@ impl Look {
 }
 
 /// Each step as two halves, what was called above what came of it, in one strip. A pattern is seen before it is read.
-pub fn glance(run: &Run) -> Markup {
+pub fn glance(run: &RunPage) -> Markup {
     let look = Look::of(&run.turns);
     let count: usize = run.turns.iter().map(|turn| turn.steps.len()).sum();
     html! {
@@ -129,14 +129,14 @@ fn first(mark: &Mark) -> String {
     if mark.hue.is_some() { mark.word.clone() } else { String::new() }
 }
 
-fn at_hand(turn: &Turn, step: &Step, mark: &Mark) -> String {
+fn at_hand(turn: &TurnRow, step: &StepRow, mark: &Mark) -> String {
     format!("{}: turn {}, {}, {}", mark.word, turn.number, text::plain(&step.tool, NAME), step.kind.word())
 }
 
-fn sign(verdict: Verdict) -> (&'static str, &'static str) {
+fn sign(verdict: VerdictWord) -> (&'static str, &'static str) {
     match verdict {
-        Verdict::Hint => ("▲", "hint"),
-        Verdict::Kill => ("✕", "kill"),
+        VerdictWord::Hint => ("▲", "hint"),
+        VerdictWord::Kill => ("✕", "kill"),
     }
 }
 
@@ -148,9 +148,9 @@ struct Largest {
 }
 
 /// Row by row.
-pub fn story(run: &Run) -> Markup {
+pub fn story(run: &RunPage) -> Markup {
     let look = Look::of(&run.turns);
-    let most = |of: fn(&Turn) -> u64| run.turns.iter().map(of).max().unwrap_or_default();
+    let most = |of: fn(&TurnRow) -> u64| run.turns.iter().map(of).max().unwrap_or_default();
     let largest = Largest {
         tokens: most(|turn| turn.input_tokens.saturating_add(turn.output_tokens)),
         cost: most(|turn| turn.cost_nano_usd),
@@ -177,8 +177,10 @@ pub fn story(run: &Run) -> Markup {
             let why = html! { b { (sign(finding.verdict).0) " " (what) } " " (finding.seen()) "." };
             rows.push(note(verdict_class(finding), &look.lines(place, false), &why));
         }
-        let is_ended =
-            turn.finding.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill && finding.enforced);
+        let is_ended = turn
+            .finding
+            .as_ref()
+            .is_some_and(|finding| finding.verdict == VerdictWord::Kill && finding.enforced);
         if let Some((class, text)) = end_word(turn.end, turn.status).filter(|_| !is_ended) {
             rows.push(note(class, &look.lines(place, false), &html! { (text) }));
         }
@@ -192,16 +194,16 @@ pub fn story(run: &Run) -> Markup {
     }
 }
 
-fn told(verdict: Verdict, enforced: bool) -> &'static str {
+fn told(verdict: VerdictWord, enforced: bool) -> &'static str {
     match (verdict, enforced) {
-        (Verdict::Hint, true) => "Here the model was told.",
-        (Verdict::Hint, false) => "Only observed: here the model would have been told.",
-        (Verdict::Kill, true) => "Here Sentinel ended it.",
-        (Verdict::Kill, false) => "Only observed: here Sentinel would have ended it.",
+        (VerdictWord::Hint, true) => "Here the model was told.",
+        (VerdictWord::Hint, false) => "Only observed: here the model would have been told.",
+        (VerdictWord::Kill, true) => "Here Sentinel ended it.",
+        (VerdictWord::Kill, false) => "Only observed: here Sentinel would have ended it.",
     }
 }
 
-fn head(run: &Run, turn: &Turn, largest: &Largest, lines: &Markup) -> Markup {
+fn head(run: &RunPage, turn: &TurnRow, largest: &Largest, lines: &Markup) -> Markup {
     let tokens = turn.input_tokens.saturating_add(turn.output_tokens);
     let alike = turn.similarity.filter(|similarity| *similarity > run.threshold);
     html! {
@@ -234,7 +236,7 @@ fn measure(what: &str, said: &str, value: u64, most: u64) -> Markup {
     html! { span.measure { span.hidden { (what) " " } span.said { (said) } (chart::bar(part, what)) } }
 }
 
-fn row(step: &Step, look: &Look, place: usize) -> Markup {
+fn row(step: &StepRow, look: &Look, place: usize) -> Markup {
     let (approach, outcome) = (look.approaches.get(&step.approach), look.outcomes.get(&step.outcome));
     let has_texts = !step.arguments.is_empty() || !step.result.is_empty();
     html! {

@@ -16,15 +16,15 @@ pub struct AskSettings {
     pub version: u64,
     /// All settings as they are to be, as JSON.
     pub json: String,
-    pub changes: Vec<Changed>,
-    pub tried: Tried,
+    pub changes: Vec<ChangedSetting>,
+    pub tried: TriedSettings,
     /// Where the change was made.
     pub back: String,
 }
 
 /// A setting that changes.
 #[derive(Clone, Debug, Default)]
-pub struct Changed {
+pub struct ChangedSetting {
     /// Whom it is for; empty: all.
     pub whom: String,
     pub path: String,
@@ -35,7 +35,7 @@ pub struct Changed {
 
 /// What the last runs would have been.
 #[derive(Clone, Debug, Default)]
-pub struct Tried {
+pub struct TriedSettings {
     /// Runs that were looked at.
     pub runs: u64,
     /// Those of them whose agent has other settings then.
@@ -100,7 +100,7 @@ impl AskSettings {
     }
 }
 
-impl Changed {
+impl ChangedSetting {
     fn draw(&self) -> Markup {
         let value = |json: &str| html! { @if json.is_empty() { "nothing" } @else { code { (text::plain(json, 300)) } } };
         html! {
@@ -110,7 +110,7 @@ impl Changed {
     }
 }
 
-impl Tried {
+impl TriedSettings {
     fn draw(&self) -> Markup {
         let number = |fits: &dyn Fn(&Differs) -> bool| {
             u64::try_from(self.differ.iter().filter(|run| fits(run)).count()).unwrap_or_default()

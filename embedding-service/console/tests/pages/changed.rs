@@ -2,7 +2,10 @@
 
 use sentinel_console::{
     budgets::{self, Ask, Limit, Reached, Unit, Week},
-    settings::{AgentSettings, AskSettings, Changed, Differs, Fate, Field, Group, Input, Tried, Version},
+    settings::{
+        AgentSettings, AskSettings, ChangedSetting, Differs, Fate, Field, Group, Input, TriedSettings,
+        Version,
+    },
 };
 
 use super::sample::{NOW, who};
@@ -48,13 +51,13 @@ pub fn ask(agent: &str, value: &str) -> AskSettings {
     AskSettings {
         version: 3,
         json: format!("{{\"agents\": [{{\"name\": {value:?}}}]}}"),
-        changes: vec![Changed {
+        changes: vec![ChangedSetting {
             whom: agent.to_owned(),
             path: "run_limit".to_owned(),
             before: String::new(),
             after: value.to_owned(),
         }],
-        tried: Tried {
+        tried: TriedSettings {
             runs: 1_000,
             touched: 70,
             differ: vec![run; 30],
@@ -68,7 +71,7 @@ pub fn ask(agent: &str, value: &str) -> AskSettings {
 /// A lower limit of a budget, with what it would have meant for this agent.
 pub fn ask_budget(agent: &str) -> Ask {
     let limit = |most| Limit { unit: Unit::NanoUsd, most };
-    let changed = |is_stopped| budgets::Changed {
+    let changed = |is_stopped| budgets::AffectedAccount {
         whose: vec![("client", "billing".to_owned()), ("agent", agent.to_owned())],
         most: limit(17_200_000_000),
         day_ms: NOW,

@@ -2,9 +2,9 @@
 
 use sentinel_console::{
     now::{Figures, Health, Now, Trouble},
-    run::{Counted, End, Run, Step, Stop, Turn, Who},
+    run::{End, RunPage, SignalCount, StepRow, Stop, TurnRow, Who},
     runs::{Filter, Row, Runs},
-    words::{Finding, Outcome, Status, Verdict},
+    words::{Finding, Outcome, StatusWord, VerdictWord},
 };
 use strum::VariantArray as _;
 
@@ -22,7 +22,7 @@ pub fn who(agent: &str, run: &str) -> Who {
     Who { client: "billing".to_owned(), agent: agent.to_owned(), run: run.to_owned(), ..Who::default() }
 }
 
-pub fn finding(signal: &str, verdict: Verdict, count: u64, tool: &str, outcome: Outcome) -> Finding {
+pub fn finding(signal: &str, verdict: VerdictWord, count: u64, tool: &str, outcome: Outcome) -> Finding {
     Finding {
         verdict,
         signal: signal.to_owned(),
@@ -42,7 +42,7 @@ pub fn now() -> Now {
         id: id.to_owned(),
         who,
         model: "gpt-5.2".to_owned(),
-        status: Status::Tools,
+        status: StatusWord::Tools,
         finding,
         hints,
         cost_nano_usd: cost,
@@ -52,13 +52,13 @@ pub fn now() -> Now {
         is_stopped: false,
         observed: Some(false),
     };
-    let read = finding("repeated_step", Verdict::Hint, 4, "read_file", Outcome::Failure);
-    let cycle = finding("cycle", Verdict::Hint, 3, "", Outcome::Content);
+    let read = finding("repeated_step", VerdictWord::Hint, 4, "read_file", Outcome::Failure);
+    let cycle = finding("cycle", VerdictWord::Hint, 3, "", Outcome::Content);
     let observed = Finding {
         enforced: false,
-        ..finding("repeated_step", Verdict::Kill, 6, "search_orders", Outcome::Content)
+        ..finding("repeated_step", VerdictWord::Kill, 6, "search_orders", Outcome::Content)
     };
-    let killed = finding("repeated_step", Verdict::Kill, 5, "fetch_page", Outcome::Failure);
+    let killed = finding("repeated_step", VerdictWord::Kill, 5, "fetch_page", Outcome::Failure);
     Now {
         now_ms: NOW,
         figures: Figures {
@@ -84,7 +84,7 @@ pub fn now() -> Now {
         ],
         more_looping: 0,
         ended: vec![Trouble {
-            status: Status::Killed,
+            status: StatusWord::Killed,
             last_seen_ms: NOW - 17 * MINUTE,
             observed: None,
             ..trouble("a4", who("crawler", "site-map"), killed, 2, 310_000_000, 18)
@@ -113,23 +113,23 @@ pub fn runs() -> Runs {
     let agents = ["repo-fixer", "invoice-bot", "support-triage", "crawler", "planner"];
     let row = |number: u64| {
         let agent = agents[usize::try_from(number % 5).unwrap()];
-        let status = Status::VARIANTS[usize::try_from(number % 7).unwrap()];
-        let killed = finding("repeated_step", Verdict::Kill, 5, "fetch_page", Outcome::Failure);
-        let told = finding("cycle", Verdict::Hint, 3, "", Outcome::Content);
+        let status = StatusWord::VARIANTS[usize::try_from(number % 7).unwrap()];
+        let killed = finding("repeated_step", VerdictWord::Kill, 5, "fetch_page", Outcome::Failure);
+        let told = finding("cycle", VerdictWord::Hint, 3, "", Outcome::Content);
         Row {
             id: format!("{number:032x}"),
             who: who(agent, &format!("task-{}", 8_400 + number)),
             status,
             finding: match status {
-                Status::Killed => Some(killed),
-                Status::Tools => Some(told),
+                StatusWord::Killed => Some(killed),
+                StatusWord::Tools => Some(told),
                 _ => None,
             },
             hints: 1,
             model: "claude-sonnet-5".to_owned(),
             turns: 3 + number * 7 % 40,
             steps: 2 + number * 7 % 39,
-            repeated_steps: if status == Status::Killed { 5 } else { 0 },
+            repeated_steps: if status == StatusWord::Killed { 5 } else { 0 },
             tokens: 1_200 + number * 7_919,
             cost_nano_usd: 1_000_000 + number * 31_000_000,
             first_seen_ms: NOW - number * 3 * MINUTE - 40_000,
@@ -148,14 +148,14 @@ pub fn runs() -> Runs {
 }
 
 /// An agent that reads and lists in turns, is told, and is ended.
-pub fn stuck() -> Run {
-    let step = |tool: &str, approach: u64, outcome: u64, kind, bytes| Step {
+pub fn stuck() -> RunPage {
+    let step = |tool: &str, approach: u64, outcome: u64, kind, bytes| StepRow {
         tool: tool.to_owned(),
         approach: format!("{approach:016x}"),
         outcome: format!("{outcome:016x}"),
         kind,
         bytes,
-        ..Step::default()
+        ..StepRow::default()
     };
     let read = || step("read_file", 11, 21, Outcome::Failure, 84);
     let list = || step("list_dir", 12, 22, Outcome::Content, 1_830);
@@ -173,15 +173,15 @@ pub fn stuck() -> Run {
         vec![list()],
         vec![read()],
     ];
-    let turn = |(place, steps): (usize, Vec<Step>)| {
+    let turn = |(place, steps): (usize, Vec<StepRow>)| {
         let number = u64::try_from(place).unwrap() + 1;
         let finding = match number {
-            8 => Some(finding("repeated_step", Verdict::Hint, 3, "read_file", Outcome::Failure)),
-            10 => Some(finding("repeated_step", Verdict::Hint, 4, "read_file", Outcome::Failure)),
-            12 => Some(finding("repeated_step", Verdict::Kill, 5, "read_file", Outcome::Failure)),
+            8 => Some(finding("repeated_step", VerdictWord::Hint, 3, "read_file", Outcome::Failure)),
+            10 => Some(finding("repeated_step", VerdictWord::Hint, 4, "read_file", Outcome::Failure)),
+            12 => Some(finding("repeated_step", VerdictWord::Kill, 5, "read_file", Outcome::Failure)),
             _ => None,
         };
-        Turn {
+        TurnRow {
             number,
             at_ms: NOW - 300_000 + number * 19_000,
             duration_ms: 900 + number * 613 % 2_400,
@@ -200,15 +200,15 @@ pub fn stuck() -> Run {
             },
             finding,
             end: if number == 12 { End::Unknown } else { End::Calls },
-            ..Turn::default()
+            ..TurnRow::default()
         }
     };
-    Run {
+    RunPage {
         now_ms: NOW,
         id: "a1".to_owned(),
         who: who("repo-fixer", "task-8412"),
-        status: Status::Killed,
-        finding: Some(finding("repeated_step", Verdict::Kill, 5, "read_file", Outcome::Failure)),
+        status: StatusWord::Killed,
+        finding: Some(finding("repeated_step", VerdictWord::Kill, 5, "read_file", Outcome::Failure)),
         hints: 2,
         kills: 1,
         models: vec!["gpt-5.2".to_owned()],
@@ -224,7 +224,7 @@ pub fn stuck() -> Run {
         turns: steps.into_iter().enumerate().map(turn).collect(),
         threshold: 0.95,
         counted: vec![
-            Counted {
+            SignalCount {
                 signal: "repeated_step",
                 what: "the last step with the same result",
                 count: 5.0,
@@ -232,7 +232,7 @@ pub fn stuck() -> Run {
                 hint: Some(3.0),
                 kill: Some(5.0),
             },
-            Counted {
+            SignalCount {
                 signal: "cycle",
                 what: "rounds of the same steps",
                 count: 2.0,
@@ -240,7 +240,7 @@ pub fn stuck() -> Run {
                 hint: Some(3.0),
                 kill: Some(5.0),
             },
-            Counted {
+            SignalCount {
                 signal: "semantic",
                 what: "the nearest earlier prompt",
                 count: 0.98,
@@ -249,15 +249,15 @@ pub fn stuck() -> Run {
                 kill: None,
             },
         ],
-        ..Run::default()
+        ..RunPage::default()
     }
 }
 
 /// A run that went well, with its texts.
-pub fn well() -> Run {
+pub fn well() -> RunPage {
     let mut run = stuck();
     run.finding = None;
-    run.status = Status::Done;
+    run.status = StatusWord::Done;
     (run.hints, run.kills, run.repeated_steps, run.step_count) = (0, 0, 0, 3);
     run.turns.truncate(4);
     for (number, turn) in run.turns.iter_mut().enumerate() {
@@ -275,11 +275,14 @@ pub fn well() -> Run {
 }
 
 /// Every text that can come from outside is hostile.
-pub fn evil() -> (Now, Runs, Run) {
+pub fn evil() -> (Now, Runs, RunPage) {
     let text = hostile;
     let who = || Who { tenant: text(), client: text(), agent: text(), run: text() };
-    let seen =
-        || Finding { tool: text(), signal: text(), ..finding("", Verdict::Kill, 3, "", Outcome::Failure) };
+    let seen = || Finding {
+        tool: text(),
+        signal: text(),
+        ..finding("", VerdictWord::Kill, 3, "", Outcome::Failure)
+    };
     let mut now = now();
     for trouble in &mut now.looping {
         (trouble.who, trouble.model, trouble.finding) = (who(), text(), seen());

@@ -9,22 +9,22 @@ use crate::pairs::Pair;
 /// At most this percentage of the traps may be served.
 const MOST_TRAPS_PERCENT: usize = 1;
 
-pub struct Judged {
+pub struct JudgedPair {
     pub pair: Pair,
     pub similarity: f64,
     /// Whether both ask for the same.
     pub is_same: bool,
 }
 
-impl Judged {
+impl JudgedPair {
     fn is_served(&self, threshold: f64, is_verified: bool) -> bool {
         self.similarity >= threshold && (!is_verified || self.is_same)
     }
 }
 
-pub struct Report {
+pub struct CacheReport {
     pub threshold: f64,
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedPair>,
 }
 
 /// How many were served of those with one answer, and of those with two.
@@ -64,7 +64,7 @@ pub struct Point {
     pub unverified: Counts,
 }
 
-impl Report {
+impl CacheReport {
     pub fn counts(&self, threshold: f64, is_verified: bool) -> Counts {
         self.judged.iter().fold(Counts::default(), |mut counts, judged| {
             counts.add(judged.pair.same_answer, judged.is_served(threshold, is_verified));
@@ -100,16 +100,16 @@ impl Report {
         counts.traps_served.saturating_mul(100) > counts.traps_total.saturating_mul(MOST_TRAPS_PERCENT)
     }
 
-    pub fn served_traps(&self) -> impl Iterator<Item = &Judged> {
+    pub fn served_traps(&self) -> impl Iterator<Item = &JudgedPair> {
         self.judged.iter().filter(|judged| !judged.pair.same_answer && judged.is_served(self.threshold, true))
     }
 
-    pub fn missed(&self) -> impl Iterator<Item = &Judged> {
+    pub fn missed(&self) -> impl Iterator<Item = &JudgedPair> {
         self.judged.iter().filter(|judged| judged.pair.same_answer && !judged.is_served(self.threshold, true))
     }
 
     pub fn json(&self) -> Value {
-        let pair = |judged: &Judged| {
+        let pair = |judged: &JudgedPair| {
             json!({
                 "a": judged.pair.a,
                 "b": judged.pair.b,

@@ -23,7 +23,7 @@ use embedding_service::{
     similarity,
 };
 
-use figures::{Judged, Report};
+use figures::{CacheReport, JudgedPair};
 use pairs::Pair;
 
 /// Which answers the response cache would serve to which prompts.
@@ -64,16 +64,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn evaluate(args: &Args) -> Result<Report, String> {
+fn evaluate(args: &Args) -> Result<CacheReport, String> {
     let pairs = pairs::read(&args.pairs)?;
-    let report = Report { threshold: args.threshold, judged: judged(args, pairs)? };
+    let report = CacheReport { threshold: args.threshold, judged: judged(args, pairs)? };
     fs::create_dir_all(&args.out).map_err(|error| format!("cannot make {}: {error}", args.out.display()))?;
     write(&args.out.join("report.json"), &format!("{:#}\n", report.json()))?;
     write(&args.out.join("report.html"), &page::page(&report))?;
     Ok(report)
 }
 
-fn judged(args: &Args, pairs: Vec<Pair>) -> Result<Vec<Judged>, String> {
+fn judged(args: &Args, pairs: Vec<Pair>) -> Result<Vec<JudgedPair>, String> {
     let runtime = Runtime::load(&args.library).map_err(|error| error.to_string())?;
     let files = ModelFiles::find(&args.model).map_err(|error| error.to_string())?;
     let mut model = OnnxEmbedder::load(&runtime, &files).map_err(|error| error.to_string())?;
@@ -86,7 +86,7 @@ fn judged(args: &Args, pairs: Vec<Pair>) -> Result<Vec<Judged>, String> {
             let similarity =
                 if a.unseen == b.unseen { similarity::of_vectors(&a.vector, &b.vector) } else { 0.0 };
             let is_same = asks_the_same(&pair.a, &pair.b);
-            Ok(Judged { pair, similarity, is_same })
+            Ok(JudgedPair { pair, similarity, is_same })
         })
         .collect()
 }

@@ -3,13 +3,13 @@
 
 use std::fmt::Write as _;
 
-use crate::figures::{Judged, Point, Report};
+use crate::figures::{CacheReport, JudgedPair, Point};
 
 const STYLE: &str = include_str!("page.css");
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 280.0;
 
-pub fn page(report: &Report) -> String {
+pub fn page(report: &CacheReport) -> String {
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Agent Sentinel: response cache</title><style>{STYLE}</style></head><body>\n<h1>What the response cache would serve</h1>\n"
@@ -29,7 +29,7 @@ pub fn page(report: &Report) -> String {
     html
 }
 
-fn chart(report: &Report) -> String {
+fn chart(report: &CacheReport) -> String {
     type Share = fn(&Point) -> (usize, usize);
     let lines: [(&str, &str, Share); 4] = [
         ("true, verified", "good", |p| (p.verified.true_served, p.verified.true_total)),
@@ -80,7 +80,7 @@ fn chart(report: &Report) -> String {
     svg
 }
 
-fn pairs<'a>(title: &str, pairs: impl Iterator<Item = &'a Judged>, html: &mut String) {
+fn pairs<'a>(title: &str, pairs: impl Iterator<Item = &'a JudgedPair>, html: &mut String) {
     let _ = writeln!(
         html,
         "<h2>{title}</h2>\n<table><tr><th>similarity</th><th>category</th><th>texts</th><th>same question</th></tr>"

@@ -77,7 +77,7 @@ impl Judges {
 /// One line of the input, and of what is written beside the report.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct TextLine {
     text: String,
     #[serde(default = "user")]
     place: String,
@@ -169,7 +169,7 @@ fn evaluate(args: &Args) -> Result<(), String> {
     let (mut all, mut kinds) = (Count::default(), BTreeMap::<String, Count>::new());
     let (mut missed, mut flagged) = (Vec::new(), Vec::new());
     for (number, line) in (1..).zip(texts.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let mut line: Line =
+        let mut line: TextLine =
             serde_json::from_str(line).map_err(|error| format!("{name}, line {number}: {error}"))?;
         let place = [Place::User, Place::Tool].into_iter().find(|place| place.label() == line.place);
         let place =
@@ -225,7 +225,7 @@ fn table(kinds: &BTreeMap<String, Count>, all: &Count) -> String {
     table
 }
 
-fn write(out: &Path, report: &Value, missed: &[Line], flagged: &[Line]) -> std::io::Result<()> {
+fn write(out: &Path, report: &Value, missed: &[TextLine], flagged: &[TextLine]) -> std::io::Result<()> {
     fs::create_dir_all(out)?;
     fs::write(out.join("report.json"), format!("{report:#}\n"))?;
     for (name, lines) in [("missed.jsonl", missed), ("flagged.jsonl", flagged)] {

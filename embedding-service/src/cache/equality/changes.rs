@@ -8,14 +8,14 @@ const CHANGES: &str = include_str!("changes.txt");
 
 /// One place of a pattern.
 #[derive(Debug)]
-enum Place {
+enum PatternPlace {
     /// One of these words; `is_optional`: or nothing.
     Words { words: Vec<&'static str>, is_optional: bool },
     /// What a capital stands for.
     Any(&'static str),
 }
 
-type Pattern = Vec<Place>;
+type Pattern = Vec<PatternPlace>;
 
 struct Change {
     from: Pattern,
@@ -58,9 +58,12 @@ fn pattern(text: &'static str) -> Pattern {
     let place = |word: &'static str| {
         let bare = word.strip_suffix('?');
         if word.len() == 1 && word.starts_with(|first: char| first.is_uppercase()) {
-            Place::Any(word)
+            PatternPlace::Any(word)
         } else {
-            Place::Words { words: bare.unwrap_or(word).split('|').collect(), is_optional: bare.is_some() }
+            PatternPlace::Words {
+                words: bare.unwrap_or(word).split('|').collect(),
+                is_optional: bare.is_some(),
+            }
         }
     };
     text.split_ascii_whitespace().map(place).collect()
@@ -116,9 +119,9 @@ pub(super) fn applied(words: &mut Vec<String>) -> bool {
 }
 
 /// How many words at the beginning a pattern of words alone takes, as many as it can.
-fn prefix(places: &[Place], words: &[String]) -> Option<usize> {
+fn prefix(places: &[PatternPlace], words: &[String]) -> Option<usize> {
     let Some((place, places)) = places.split_first() else { return Some(0) };
-    let Place::Words { words: known, is_optional } = place else { return None };
+    let PatternPlace::Words { words: known, is_optional } = place else { return None };
     let taken = words
         .split_first()
         .filter(|(first, _)| is_one_of(known, first))
@@ -132,11 +135,11 @@ fn is_one_of(known: &[&str], word: &str) -> bool {
     known.contains(&word.replace('’', "'").as_str())
 }
 
-fn fits<'a>(places: &[Place], words: &'a [String], found: &mut Captures<'a>) -> bool {
+fn fits<'a>(places: &[PatternPlace], words: &'a [String], found: &mut Captures<'a>) -> bool {
     let Some((place, rest)) = places.split_first() else { return words.is_empty() };
     let before = found.len();
     match place {
-        Place::Words { words: known, is_optional } => {
+        PatternPlace::Words { words: known, is_optional } => {
             if let Some((first, after)) = words.split_first()
                 && is_one_of(known, first)
             {
@@ -149,7 +152,7 @@ fn fits<'a>(places: &[Place], words: &'a [String], found: &mut Captures<'a>) -> 
             *is_optional && fits(rest, words, found)
         }
         // As short as it can be.
-        Place::Any(name) => (1..=longest(name).min(words.len())).any(|len| {
+        PatternPlace::Any(name) => (1..=longest(name).min(words.len())).any(|len| {
             let Some((taken, after)) = words.split_at_checked(len) else { return false };
             found.push((name, taken));
             let is_one = can_be(name, taken) && fits(rest, after, found);

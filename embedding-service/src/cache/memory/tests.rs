@@ -1,5 +1,5 @@
 use super::*;
-use crate::cache::{Asked, Owner};
+use crate::cache::{Owner, StoredQuestion};
 
 /// As long as the vectors of the model that is shipped.
 const DIMENSION: usize = 384;
@@ -12,7 +12,7 @@ fn entry(text: &str, answer: &str) -> Entry {
         partition: PARTITION,
         id: EntryId::of(text),
         owner: Owner::default(),
-        asked: Some(Asked { text: text.to_owned(), vector: Arc::from([1.0, 0.0]), unseen: None }),
+        asked: Some(StoredQuestion { text: text.to_owned(), vector: Arc::from([1.0, 0.0]), unseen: None }),
         answer: answer.to_owned().into(),
         stored_at: 0,
         observations: Observations::default(),
@@ -76,7 +76,7 @@ impl Dice {
 }
 
 fn with_vector(text: &str, vector: &[f32]) -> Entry {
-    let asked = Asked { text: text.to_owned(), vector: Arc::from(vector), unseen: None };
+    let asked = StoredQuestion { text: text.to_owned(), vector: Arc::from(vector), unseen: None };
     Entry { asked: Some(asked), ..entry(text, text) }
 }
 

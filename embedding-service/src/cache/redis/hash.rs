@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::super::{Asked, Entry, EntryId, Owner, Partition, learning::Observations};
+use super::super::{Entry, EntryId, Owner, Partition, StoredQuestion, learning::Observations};
 use super::command::vector_bytes;
 use crate::embed::truncation::UnseenDigest;
 
@@ -51,7 +51,8 @@ pub fn entry(partition: Partition, id: EntryId, mut fields: HashMap<String, Vec<
     let (asked, unseen) = (text("text")?, text("unseen")?);
     let vector: Arc<[f32]> =
         fields.get("vec")?.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    let asked = has_text.then(|| Asked { text: asked, vector, unseen: UnseenDigest::from_hex(&unseen) });
+    let asked =
+        has_text.then(|| StoredQuestion { text: asked, vector, unseen: UnseenDigest::from_hex(&unseen) });
     let observations = Observations::from_bytes(fields.get("observed")?)?;
     let answer = fields.remove("answer")?.into();
     Some(Entry { partition, id, owner, asked, answer, stored_at, observations })

@@ -1,6 +1,6 @@
 //! Where two texts agree word by word, and what stands between.
 
-use super::super::wording::{Kind, Word};
+use super::super::wording::{Word, WordKind};
 
 /// The longest common subsequence of two texts; words that say the same are common to both.
 pub(super) struct Alignment<'a> {
@@ -72,7 +72,7 @@ impl<'a> Alignment<'a> {
     fn add_match(&mut self, a: &Word, b: &Word) {
         let agreed = if a.is_same(b) { &mut self.shared } else { &mut self.inexact };
         *agreed = agreed.saturating_add(1);
-        if a.kind == Kind::Content {
+        if a.kind == WordKind::Content {
             self.shared_content = self.shared_content.saturating_add(1);
         }
     }

@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::Kind;
+use super::WordKind;
 
 /// English. Words that carry a meaning of their though grammar calls them prepositions ("without", "before", "off") stand
 /// here too; where they turn a sentence into its opposite, [`are_opposites`] knows.
@@ -72,16 +72,16 @@ const OPPOSITES: [(&str, &str); 20] = [
     ("who", "why"),
 ];
 
-pub(super) fn kind_of(word: &str) -> Kind {
-    static KINDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
+pub(super) fn kind_of(word: &str) -> WordKind {
+    static KINDS: LazyLock<HashMap<&str, WordKind>> = LazyLock::new(|| {
         let functions = ENGLISH.split_ascii_whitespace().chain(OTHERS.split_ascii_whitespace());
         let negations = NEGATIONS.split_ascii_whitespace();
         functions
-            .map(|word| (word, Kind::Function))
-            .chain(negations.map(|word| (word, Kind::Negation)))
+            .map(|word| (word, WordKind::Function))
+            .chain(negations.map(|word| (word, WordKind::Negation)))
             .collect()
     });
-    KINDS.get(word).copied().unwrap_or(Kind::Content)
+    KINDS.get(word).copied().unwrap_or(WordKind::Content)
 }
 
 /// Whether the word after this one is likely a verb.

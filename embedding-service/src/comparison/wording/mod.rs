@@ -15,7 +15,7 @@ use sentinel_text::{digest, words};
 pub(crate) struct Word {
     /// In lower case, nothing else changed.
     pub exact: String,
-    pub kind: Kind,
+    pub kind: WordKind,
     /// The same for inflections of one word and for words that say the same.
     key: String,
     is_name: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Word {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WordKind {
     /// Articles, auxiliaries, prepositions, pronouns, conjunctions, question words, courtesy.
     Function,
     Negation,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 }
 
 impl Word {
-    fn new(exact: String, kind: Kind, key: String, is_name: bool) -> Self {
+    fn new(exact: String, kind: WordKind, key: String, is_name: bool) -> Self {
         let digests = (digest(exact.as_bytes()), digest(key.as_bytes()));
         Self { exact, kind, key, is_name, digests }
     }
@@ -87,14 +87,14 @@ fn classify(word: &str, capitals_mean_names: bool) -> Word {
     let is_name = is_capital && capitals_mean_names;
     if is_name || word.chars().any(|c| c.is_numeric() || c == '_') {
         let key = without_clitics(&exact).to_owned();
-        return Word::new(exact, Kind::Content, key, true);
+        return Word::new(exact, WordKind::Content, key, true);
     }
     if exact.ends_with("n't") || exact.ends_with("n’t") {
-        return Word::new(exact, Kind::Negation, "not".to_owned(), is_name);
+        return Word::new(exact, WordKind::Negation, "not".to_owned(), is_name);
     }
     let bare = without_clitics(&exact);
     let kind = function_words::kind_of(bare);
-    let key = if kind == Kind::Content { synonyms::key_of(&stem::of(bare)) } else { bare.to_owned() };
+    let key = if kind == WordKind::Content { synonyms::key_of(&stem::of(bare)) } else { bare.to_owned() };
     Word::new(exact, kind, key, is_name)
 }
 
@@ -138,18 +138,18 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_sentence_are_told_apart() {
-        let kinds: Vec<Kind> = classified("What's the price? Isn't it on John’s list", 99)
+        let kinds: Vec<WordKind> = classified("What's the price? Isn't it on John’s list", 99)
             .iter()
             .map(|word| word.kind)
             .collect();
-        use Kind::{Content, Function, Negation};
+        use WordKind::{Content, Function, Negation};
         assert_eq!(kinds, [Function, Function, Content, Negation, Function, Function, Content, Content]);
     }
 
     #[test]
     fn a_name_is_no_function_word() {
-        assert_eq!(classified("meet Will", 9).last().map(|word| word.kind), Some(Kind::Content));
-        assert_eq!(classified("it will", 9).last().map(|word| word.kind), Some(Kind::Function));
-        assert_eq!(classified("FIX IT", 9).last().map(|word| word.kind), Some(Kind::Function));
+        assert_eq!(classified("meet Will", 9).last().map(|word| word.kind), Some(WordKind::Content));
+        assert_eq!(classified("it will", 9).last().map(|word| word.kind), Some(WordKind::Function));
+        assert_eq!(classified("FIX IT", 9).last().map(|word| word.kind), Some(WordKind::Function));
     }
 }

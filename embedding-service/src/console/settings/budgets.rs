@@ -19,11 +19,11 @@ use super::{
         Console,
         guard::Asking,
         order::Order,
-        pages::{Answer, Failure, Shared, Shows, problem},
+        pages::{Failure, PageResult, Shared, Shows, problem},
         view,
     },
     refused,
-    week::{Change, week},
+    week::{LimitChange, week},
 };
 use crate::control::{clock, live::LiveSettings};
 
@@ -38,7 +38,7 @@ fn defined(current: &LiveSettings, base: &Value) -> Vec<Value> {
     entries.and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-pub async fn budgets(State(console): Shared, Extension(visitor): Asking) -> Answer {
+pub async fn budgets(State(console): Shared, Extension(visitor): Asking) -> PageResult {
     let current = console.control.live.get().await?;
     let defined = defined(&current, &console.control.live.newest_configuration().await?);
     let accounts = console.control.budgets.list(None, ACCOUNTS).await?;
@@ -79,7 +79,7 @@ async fn new_limits(console: &Arc<Console>, order: &Order) -> Result<Option<NewL
     Ok(Some(NewLimits { current, defined, before, after, warn_at }))
 }
 
-fn no_budget() -> Answer {
+fn no_budget() -> PageResult {
     Ok(problem(
         StatusCode::NOT_FOUND,
         "No such budget",
@@ -88,7 +88,7 @@ fn no_budget() -> Answer {
 }
 
 /// Says what new limits mean before they act.
-pub async fn ask_limits(State(console): Shared, Extension(visitor): Asking, order: Order) -> Answer {
+pub async fn ask_limits(State(console): Shared, Extension(visitor): Asking, order: Order) -> PageResult {
     let Some(NewLimits { current, before, after, warn_at, .. }) = new_limits(&console, &order).await? else {
         return no_budget();
     };
@@ -99,7 +99,7 @@ pub async fn ask_limits(State(console): Shared, Extension(visitor): Asking, orde
         view::now::count(all.count())
     };
     let (spent_before, spent_after) = (spent(&before), spent(&after));
-    let change = Change { before: &before, after: &after, warn_at };
+    let change = LimitChange { before: &before, after: &after, warn_at };
     let ask = Ask {
         week: week(&accounts, change, clock::now_ms()),
         budget: order.get("budget").to_owned(),
@@ -115,7 +115,7 @@ pub async fn ask_limits(State(console): Shared, Extension(visitor): Asking, orde
     Ok(shows.still(&ask.content(viewer)))
 }
 
-pub async fn set_limits(State(console): Shared, order: Order) -> Answer {
+pub async fn set_limits(State(console): Shared, order: Order) -> PageResult {
     let Some(NewLimits { current, defined, .. }) = new_limits(&console, &order).await? else {
         return no_budget();
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sentinel_console::settings::Changed;
+use sentinel_console::settings::ChangedSetting;
 use serde_json::{Map, Value};
 
 /// Values by their path: `score.hint`. A list is one value.
@@ -49,7 +49,7 @@ fn entries(base: &Value, live: &Map<String, Value>, section: &str) -> Entries {
 }
 
 /// What changes, by whom it is for.
-pub fn changes(base: &Value, before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<Changed> {
+pub fn changes(base: &Value, before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<ChangedSetting> {
     let mut changes = Vec::new();
     for section in ["agents", "budgets"] {
         let (old, new) = (entries(base, before, section), entries(base, after, section));
@@ -76,9 +76,9 @@ pub fn changes(base: &Value, before: &Map<String, Value>, after: &Map<String, Va
     changes
 }
 
-fn changed(whom: &str, path: &str, before: Option<Value>, after: Option<Value>) -> Option<Changed> {
+fn changed(whom: &str, path: &str, before: Option<Value>, after: Option<Value>) -> Option<ChangedSetting> {
     let json = |value: Option<Value>| value.map_or_else(String::new, |value| value.to_string());
-    (before != after).then(|| Changed {
+    (before != after).then(|| ChangedSetting {
         whom: whom.to_owned(),
         path: path.to_owned(),
         before: json(before),

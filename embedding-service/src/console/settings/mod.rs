@@ -32,7 +32,7 @@ use super::{
     Console,
     guard::{Asking, Visitor},
     order::Order,
-    pages::{Answer, Failure, Shared, Shows, problem},
+    pages::{Failure, PageResult, Shared, Shows, problem},
 };
 use crate::{
     control::{
@@ -46,7 +46,7 @@ use crate::{
 /// Agents whose mode is shown.
 const AGENTS: usize = 200;
 
-pub async fn settings(State(console): Shared, Extension(visitor): Asking) -> Answer {
+pub async fn settings(State(console): Shared, Extension(visitor): Asking) -> PageResult {
     let current = console.control.live.get().await?;
     let draft = pretty(&Value::Object(current.settings.clone()));
     let content = content(&console, current, draft, None).await?;
@@ -158,7 +158,7 @@ async fn modes(console: &Console, base: &Value, current: &LiveSettings) -> Resul
 }
 
 /// Why a change was not made, where that is not shown beside the change.
-fn refused(error: ChangeError) -> Answer {
+fn refused(error: ChangeError) -> PageResult {
     match error {
         ChangeError::Store(error) => Err(Failure(error)),
         ChangeError::Invalid(what) => Ok(problem(StatusCode::BAD_REQUEST, "Not changed", &what)),
@@ -178,7 +178,7 @@ enum Draft {
 }
 
 /// Says what new settings mean before they act.
-pub async fn ask(State(console): Shared, Extension(visitor): Asking, order: Order) -> Answer {
+pub async fn ask(State(console): Shared, Extension(visitor): Asking, order: Order) -> PageResult {
     let current = console.control.live.get().await?;
     let base = console.control.live.newest_configuration().await?;
     let agent = order.said("agent");
@@ -227,7 +227,7 @@ async fn asked(
     current: &LiveSettings,
     new: Map<String, Value>,
     back: String,
-) -> Answer {
+) -> PageResult {
     let changes = changes::changes(base, &current.settings, &new);
     let tried = try_out::try_out(console, base, current, &new).await?;
     let json = Value::Object(new).to_string();
@@ -238,7 +238,7 @@ async fn asked(
     Ok(shows.still(&ask.content(viewer)))
 }
 
-pub async fn save(State(console): Shared, order: Order) -> Answer {
+pub async fn save(State(console): Shared, order: Order) -> PageResult {
     let saved = match serde_json::from_str::<Map<String, Value>>(order.get("settings")) {
         Ok(settings) => console.control.live.set(settings, order.change()).await,
         Err(error) => Err(ChangeError::Invalid(format!("this is no JSON object: {error}"))),
@@ -257,7 +257,7 @@ fn shown(visitor: &Visitor, content: &Settings, status: StatusCode) -> Response 
     response
 }
 
-pub async fn observe(State(console): Shared, order: Order) -> Answer {
+pub async fn observe(State(console): Shared, order: Order) -> PageResult {
     let agent = order.get("agent");
     if agent.is_empty() {
         return Ok(problem(StatusCode::BAD_REQUEST, "No agent", "The form names no agent."));
@@ -268,7 +268,7 @@ pub async fn observe(State(console): Shared, order: Order) -> Answer {
     }
 }
 
-pub async fn roll_back(State(console): Shared, order: Order) -> Answer {
+pub async fn roll_back(State(console): Shared, order: Order) -> PageResult {
     let to = order.get("to").parse().unwrap_or_default();
     match console.control.live.roll_back(to, order.change()).await {
         Ok(_) => Ok(Redirect::to("/console/settings").into_response()),

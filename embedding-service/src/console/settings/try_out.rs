@@ -7,7 +7,7 @@ use std::{
 };
 
 use sentinel_config::{Config, Mode, Policy};
-use sentinel_console::settings::{Differs, Fate, Tried};
+use sentinel_console::settings::{Differs, Fate, TriedSettings};
 use sentinel_detect::{signal::Range, verdict::Verdict};
 use serde_json::{Map, Value};
 
@@ -46,14 +46,14 @@ pub async fn try_out(
     base: &Value,
     current: &LiveSettings,
     new: &Map<String, Value>,
-) -> Result<Tried, Failure> {
+) -> Result<TriedSettings, Failure> {
     let (Some(before), Some(after)) = (config(base, &current.settings), config(base, new)) else {
-        return Ok(Tried::default());
+        return Ok(TriedSettings::default());
     };
     let acted = acted(console, current).await?;
     let query = RunQuery { limit: RUNS, ..RunQuery::default() };
     let page = console.control.runs.list(&query).await?;
-    let mut tried = Tried { runs: view::now::count(page.runs.len()), ..Tried::default() };
+    let mut tried = TriedSettings { runs: view::now::count(page.runs.len()), ..TriedSettings::default() };
     let mut changes: HashMap<(String, String), bool> = HashMap::new();
     let mut unjudged: BTreeMap<String, &'static str> = BTreeMap::new();
     for run in &page.runs {

@@ -1,6 +1,6 @@
 //! What other limits of a budget would have meant in the last seven days, from what its accounts keep of each day.
 
-use sentinel_console::budgets::{Changed, Limit, Reached, Unit, Week};
+use sentinel_console::budgets::{AffectedAccount, Limit, Reached, Unit, Week};
 use sentinel_proto::v1;
 
 use super::super::view;
@@ -11,7 +11,7 @@ const NAMED: usize = 10;
 
 /// The limits of a budget before and after a change, and from which part of one on somebody is close to it.
 #[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
+pub struct LimitChange<'a> {
     pub before: &'a [Limit],
     pub after: &'a [Limit],
     pub warn_at: f64,
@@ -19,7 +19,7 @@ pub struct Change<'a> {
 
 /// What an account did on its days.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct AccountWeek {
     before: u64,
     after: u64,
     is_close: bool,
@@ -28,10 +28,10 @@ struct Seen {
 }
 
 /// Holds the limits against all accounts of the budget.
-pub fn week(accounts: &[AccountView], change: Change<'_>, now_ms: u64) -> Week {
+pub fn week(accounts: &[AccountView], change: LimitChange<'_>, now_ms: u64) -> Week {
     let since = now_ms.saturating_sub(WEEK_MS);
     let mut week = Week::default();
-    let mut changed: Vec<(f64, Changed)> = Vec::new();
+    let mut changed: Vec<(f64, AffectedAccount)> = Vec::new();
     for account in accounts {
         if account.days.is_empty() && account.last_asked_ms < since {
             continue;
@@ -50,7 +50,7 @@ pub fn week(accounts: &[AccountView], change: Change<'_>, now_ms: u64) -> Week {
         }
         if let Some((part, most, day_ms)) = seen.worst {
             let whose = view::budgets::whose(account);
-            changed.push((part, Changed { whose, most, day_ms, is_stopped: seen.after > 0 }));
+            changed.push((part, AffectedAccount { whose, most, day_ms, is_stopped: seen.after > 0 }));
         }
     }
     changed.sort_by(|(one, _), (other, _)| other.total_cmp(one));
@@ -59,9 +59,9 @@ pub fn week(accounts: &[AccountView], change: Change<'_>, now_ms: u64) -> Week {
     week
 }
 
-impl Change<'_> {
-    fn seen(&self, account: &AccountView) -> Seen {
-        let mut seen = Seen::default();
+impl LimitChange<'_> {
+    fn seen(&self, account: &AccountView) -> AccountWeek {
+        let mut seen = AccountWeek::default();
         for day in &account.days {
             let (mut before, mut after) = (false, false);
             for (old, new) in self.before.iter().zip(self.after) {
@@ -139,7 +139,7 @@ mod tests {
 
     fn preview(accounts: &[AccountView], old: u64, new: u64) -> Week {
         let limit = |most| [Limit { unit: Unit::Requests, most }];
-        let change = Change { before: &limit(old), after: &limit(new), warn_at: 0.8 };
+        let change = LimitChange { before: &limit(old), after: &limit(new), warn_at: 0.8 };
         week(accounts, change, 27 * DAY_MS)
     }
 
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(week.close, 1);
         let most = Limit { unit: Unit::Requests, most: 70 };
         let whose = vec![("agent", "large".to_owned())];
-        assert_eq!(week.changed, [Changed { whose, most, day_ms: 21 * DAY_MS, is_stopped: true }]);
+        assert_eq!(week.changed, [AffectedAccount { whose, most, day_ms: 21 * DAY_MS, is_stopped: true }]);
     }
 
     #[test]

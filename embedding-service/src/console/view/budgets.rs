@@ -1,6 +1,6 @@
 //! Budgets as they are configured, with their accounts.
 
-use sentinel_console::budgets::{Account, Budget, Budgets, Limit, State, Unit, Used};
+use sentinel_console::budgets::{Account, AccountMark, BudgetRow, Budgets, Limit, Unit, Used};
 use serde_json::Value;
 use strum::VariantArray as _;
 
@@ -25,9 +25,9 @@ pub fn nano_usd(usd: f64) -> u64 {
 pub fn budgets(defined: &[Value], accounts: &(Vec<AccountView>, usize)) -> Budgets {
     let (accounts, total) = accounts;
     let of = |name: &str| accounts.iter().filter(|account| account.budget == name).map(account).collect();
-    let mut budgets: Vec<Budget> = defined
+    let mut budgets: Vec<BudgetRow> = defined
         .iter()
-        .map(|entry| Budget {
+        .map(|entry| BudgetRow {
             name: text(entry, "name"),
             whom: whom(entry),
             limits: limits(entry),
@@ -39,7 +39,7 @@ pub fn budgets(defined: &[Value], accounts: &(Vec<AccountView>, usize)) -> Budge
     for gone in accounts {
         if budgets.iter().all(|budget| budget.name != gone.budget) {
             let accounts = of(&gone.budget);
-            budgets.push(Budget { name: gone.budget.clone(), accounts, ..Budget::default() });
+            budgets.push(BudgetRow { name: gone.budget.clone(), accounts, ..BudgetRow::default() });
         }
     }
     let more = count(total.saturating_sub(accounts.len()));
@@ -100,9 +100,9 @@ fn account(view: &AccountView) -> Account {
     Account {
         whose: whose(view),
         state: match view.state {
-            AccountState::Fine => State::Fine,
-            AccountState::Close => State::Close,
-            AccountState::Spent => State::Spent,
+            AccountState::Fine => AccountMark::Fine,
+            AccountState::Close => AccountMark::Close,
+            AccountState::Spent => AccountMark::Spent,
         },
         used: used(view),
         last_asked_ms: view.last_asked_ms,

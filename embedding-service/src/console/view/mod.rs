@@ -7,14 +7,14 @@ pub mod trace;
 
 use sentinel_console::{
     run::{Stop, Who},
-    words::{Finding, Outcome, Status, Verdict},
+    words::{Finding, Outcome, StatusWord, VerdictWord},
 };
 
 use crate::control::{
     names::Names,
-    run::{Run, Status as RunStatus},
+    run::{Run, RunStatus},
     stops,
-    turn::{Turn, Verdict as TurnVerdict, VerdictKind},
+    turn::{Decision, Turn, VerdictKind},
 };
 
 pub fn who(names: &Names) -> Who {
@@ -22,24 +22,24 @@ pub fn who(names: &Names) -> Who {
     Who { tenant: tenant.clone(), client: client.clone(), agent: agent.clone(), run: run.clone() }
 }
 
-pub fn status(status: RunStatus) -> Status {
+pub fn status(status: RunStatus) -> StatusWord {
     match status {
-        RunStatus::Working => Status::Working,
-        RunStatus::Tools => Status::Tools,
-        RunStatus::Idle => Status::Idle,
-        RunStatus::Done => Status::Done,
-        RunStatus::Killed => Status::Killed,
-        RunStatus::Stopped => Status::Stopped,
-        RunStatus::Failed => Status::Failed,
+        RunStatus::Working => StatusWord::Working,
+        RunStatus::Tools => StatusWord::Tools,
+        RunStatus::Idle => StatusWord::Idle,
+        RunStatus::Done => StatusWord::Done,
+        RunStatus::Killed => StatusWord::Killed,
+        RunStatus::Stopped => StatusWord::Stopped,
+        RunStatus::Failed => StatusWord::Failed,
     }
 }
 
 /// `None` where the request was let pass.
-pub fn finding(verdict: &TurnVerdict, outcome: Option<Outcome>) -> Option<Finding> {
+pub fn finding(verdict: &Decision, outcome: Option<Outcome>) -> Option<Finding> {
     let kind = match verdict.kind {
         VerdictKind::Allow => return None,
-        VerdictKind::Hint => Verdict::Hint,
-        VerdictKind::Kill => Verdict::Kill,
+        VerdictKind::Hint => VerdictWord::Hint,
+        VerdictKind::Kill => VerdictWord::Kill,
     };
     Some(Finding {
         verdict: kind,
@@ -93,7 +93,7 @@ mod tests {
     /// The crate of the pages lists them too: it knows nothing of control.
     #[test]
     fn the_pages_name_states_as_control_does() {
-        for shown in Status::VARIANTS.iter().copied() {
+        for shown in StatusWord::VARIANTS.iter().copied() {
             let known: RunStatus = shown.id().parse().unwrap();
             assert_eq!(status(known), shown);
         }

@@ -2,7 +2,7 @@
 
 use sentinel_config::Policy;
 use sentinel_console::{
-    run::{End, Run, Step, Turn, count},
+    run::{End, RunPage, StepRow, TurnRow, count},
     words::Outcome,
 };
 
@@ -27,16 +27,16 @@ pub fn run(
     stops: &[Stop],
     policy: Option<&Policy>,
     trace: Option<String>,
-) -> Run {
+) -> RunPage {
     let known = &view.run;
     let steps = policy.map(|policy| policy.steps.clone()).unwrap_or_default();
     let threshold = policy.map_or(THRESHOLD, |policy| policy.similarity_threshold);
     let numbers = (1..=last_number).rev();
-    let mut shown: Vec<Turn> =
+    let mut shown: Vec<TurnRow> =
         turns.iter().zip(numbers).map(|(turn, number)| one(&turn.turn, number)).collect();
     shown.reverse();
     let last = shown.iter().rev().find_map(|turn| turn.finding.clone());
-    Run {
+    RunPage {
         now_ms,
         id: view.id.clone(),
         who: who(&known.names),
@@ -67,8 +67,8 @@ pub fn run(
     }
 }
 
-fn one(turn: &turn::Turn, number: u64) -> Turn {
-    Turn {
+fn one(turn: &turn::Turn, number: u64) -> TurnRow {
+    TurnRow {
         number,
         at_ms: turn.at_ms,
         duration_ms: u64::from(turn.duration_ms),
@@ -96,8 +96,8 @@ fn one(turn: &turn::Turn, number: u64) -> Turn {
     }
 }
 
-fn step(step: &turn::Step) -> Step {
-    Step {
+fn step(step: &turn::TurnStep) -> StepRow {
+    StepRow {
         tool: step.tool.clone(),
         approach: approach(step),
         outcome: step.outcome_digest.clone(),
@@ -109,6 +109,6 @@ fn step(step: &turn::Step) -> Step {
 }
 
 /// What was called: another tool with the same arguments is another call.
-fn approach(step: &turn::Step) -> String {
+fn approach(step: &turn::TurnStep) -> String {
     format!("{} {}", step.tool, step.arguments_digest)
 }

@@ -15,12 +15,12 @@ use utoipa::ToSchema;
 
 use crate::{control::stops::StopError, store::StoreError};
 
-pub type ApiResult<T> = Result<Answer<T>, ApiError>;
+pub type ApiResult<T> = Result<JsonAnswer<T>, ApiError>;
 
 /// An answer as JSON.
-pub struct Answer<T>(pub T);
+pub struct JsonAnswer<T>(pub T);
 
-impl<T: Serialize> IntoResponse for Answer<T> {
+impl<T: Serialize> IntoResponse for JsonAnswer<T> {
     fn into_response(self) -> Response {
         json(StatusCode::OK, &self.0)
     }
@@ -150,9 +150,9 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Body<T> {
 }
 
 /// The query.
-pub struct Asked<T>(pub T);
+pub struct CheckedQuery<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for CheckedQuery<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Controlled,
-    answer::{Answer, ApiResult, Asked, Problem},
+    answer::{ApiResult, CheckedQuery, JsonAnswer, Problem},
     runs::{bad_cursor, page},
 };
 use crate::control::budgets::AccountView;
@@ -40,10 +40,13 @@ pub struct AccountList {
 /// What each run, agent, client or tenant with a budget has spent.
 #[utoipa::path(get, path = "/v1/budgets", params(BudgetQuery), responses(
     (status = 200, body = AccountList), (status = 400, body = Problem)))]
-pub async fn list(State(control): Controlled, Asked(query): Asked<BudgetQuery>) -> ApiResult<AccountList> {
+pub async fn list(
+    State(control): Controlled,
+    CheckedQuery(query): CheckedQuery<BudgetQuery>,
+) -> ApiResult<AccountList> {
     let limit = page(query.limit, PAGE)?;
     let after = query.cursor.as_deref().map(str::parse).transpose().map_err(|()| bad_cursor())?;
     let page = control.budgets.list_after(query.budget.as_deref(), after.as_ref(), limit).await?;
     let next = page.next.map(|place| place.to_string());
-    Ok(Answer(AccountList { accounts: page.accounts, total: page.total, next }))
+    Ok(JsonAnswer(AccountList { accounts: page.accounts, total: page.total, next }))
 }

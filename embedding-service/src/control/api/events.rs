@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 
 use super::{
     Controlled,
-    answer::{ApiError, Asked, Problem, to_json},
+    answer::{ApiError, CheckedQuery, Problem, to_json},
 };
 use crate::control::{
     Control,
@@ -77,7 +77,7 @@ impl Filter {
 pub async fn follow(
     State(control): Controlled,
     headers: HeaderMap,
-    Asked(query): Asked<EventQuery>,
+    CheckedQuery(query): CheckedQuery<EventQuery>,
 ) -> Result<Response, ApiError> {
     let kinds = query.kind.as_deref().unwrap_or_default().split(',').filter(|kind| !kind.is_empty());
     let kinds = kinds.map(str::parse).collect::<Result<Vec<EventKind>, _>>();
@@ -111,10 +111,10 @@ pub async fn follow(
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default()).into_response())
 }
 
-type Told = Result<sse::Event, Infallible>;
+type SentEvent = Result<sse::Event, Infallible>;
 
 /// Tells a reader of events until it goes, is too slow, or the store fails.
-async fn read(control: &Control, start: Cursor, filter: &Filter, sender: &mpsc::Sender<Told>) {
+async fn read(control: &Control, start: Cursor, filter: &Filter, sender: &mpsc::Sender<SentEvent>) {
     let mut cursor = start;
     loop {
         if sender.is_closed() {

@@ -25,7 +25,7 @@ use utoipa::{
 };
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use self::answer::{Answer, Problem};
+use self::answer::{JsonAnswer, Problem};
 pub use self::answer::{is_odd, to_json};
 pub use self::{
     access::{Access, Reach, is_loopback},
@@ -113,7 +113,7 @@ pub fn router(control: Arc<Control>, access: Access) -> Router {
     let document = Arc::new(document);
     let shown = move || {
         let document = Arc::clone(&document);
-        async move { Answer((*document).clone()) }
+        async move { JsonAnswer((*document).clone()) }
     };
     router
         .route("/v1/openapi.json", get(shown))

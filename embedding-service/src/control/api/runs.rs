@@ -6,11 +6,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Controlled,
-    answer::{Answer, ApiError, ApiResult, Asked, Body, Problem},
+    answer::{ApiError, ApiResult, Body, CheckedQuery, JsonAnswer, Problem},
     stops::{self, Lifted, Order},
 };
 use crate::control::{
-    run::Status,
+    run::RunStatus,
     runs::{AgentView, LARGEST_PAGE, RunQuery, RunView, Sort, TurnView, Turns},
     stops::{Stop, Target},
 };
@@ -129,7 +129,7 @@ impl ListQuery {
     fn checked(self) -> Result<RunQuery, ApiError> {
         let bad = |text: &str| ApiError::Bad(text.to_owned());
         let statuses = self.status.as_deref().unwrap_or_default().split(',').filter(|name| !name.is_empty());
-        let status = statuses.map(str::parse::<Status>).collect::<Result<_, _>>();
+        let status = statuses.map(str::parse::<RunStatus>).collect::<Result<_, _>>();
         let sort = self.sort.as_deref().map_or(Ok(Sort::default()), str::parse);
         Ok(RunQuery {
             limit: page(self.limit, PAGE)?,
@@ -160,10 +160,13 @@ impl ListQuery {
 /// Runs, those that were seen last first.
 #[utoipa::path(get, path = "/v1/runs", params(ListQuery), responses(
     (status = 200, body = RunList), (status = 400, body = Problem)))]
-pub async fn list(State(control): Controlled, Asked(query): Asked<ListQuery>) -> ApiResult<RunList> {
+pub async fn list(
+    State(control): Controlled,
+    CheckedQuery(query): CheckedQuery<ListQuery>,
+) -> ApiResult<RunList> {
     let page = control.runs.list(&query.checked()?).await?;
     let next = page.next.map(|(value, id)| format!("{value}-{id}"));
-    Ok(Answer(RunList { runs: page.runs, total: page.total, next }))
+    Ok(JsonAnswer(RunList { runs: page.runs, total: page.total, next }))
 }
 
 /// One run with its turns and their steps.
@@ -172,7 +175,7 @@ pub async fn list(State(control): Controlled, Asked(query): Asked<ListQuery>) ->
 pub async fn one(
     State(control): Controlled,
     Path(id): Path<String>,
-    Asked(query): Asked<DetailQuery>,
+    CheckedQuery(query): CheckedQuery<DetailQuery>,
 ) -> ApiResult<RunDetail> {
     let limit = page(query.limit, TURNS)?;
     let before = query.before.as_deref().map(str::parse).transpose();
@@ -181,7 +184,7 @@ pub async fn one(
     let Turns { turns, next } = control.runs.turns(&id, before, limit).await?;
     let next = next.map(|next| next.to_string());
     let stops = control.stops.of(&run.run.names).await?;
-    Ok(Answer(RunDetail { run, turns, next, stops }))
+    Ok(JsonAnswer(RunDetail { run, turns, next, stops }))
 }
 
 /// Stops a run: its next requests are refused, and answers under way are ended.
@@ -196,7 +199,7 @@ pub async fn stop(
     let run = control.runs.get(&id).await?.ok_or(ApiError::NotFound(UNKNOWN_RUN))?;
     let time = stops::time(order.seconds)?;
     let target = Target::run(&run.run.names);
-    Ok(Answer(control.stops.set(target, order.reason, order.author, time).await?))
+    Ok(JsonAnswer(control.stops.set(target, order.reason, order.author, time).await?))
 }
 
 /// Lifts the stop of a run. Stops of its agent, client or tenant stand on.
@@ -212,16 +215,19 @@ pub async fn lift(
     let target = Target::run(&run.run.names);
     let lifted = control.stops.lift(&target.id(), &order.author).await?;
     let stop = lifted.ok_or(ApiError::NotFound("no stop of exactly this run stands"))?;
-    Ok(Answer(Lifted { lifted: stop }))
+    Ok(JsonAnswer(Lifted { lifted: stop }))
 }
 
 /// Agents, those that were seen last first.
 #[utoipa::path(get, path = "/v1/agents", params(AgentQuery), responses(
     (status = 200, body = AgentList), (status = 400, body = Problem)))]
-pub async fn agents(State(control): Controlled, Asked(query): Asked<AgentQuery>) -> ApiResult<AgentList> {
+pub async fn agents(
+    State(control): Controlled,
+    CheckedQuery(query): CheckedQuery<AgentQuery>,
+) -> ApiResult<AgentList> {
     let limit = page(query.limit, PAGE)?;
     let after = place(query.cursor.as_deref())?;
     let page = control.runs.agents_after(query.tenant.as_deref(), after.as_ref(), limit).await?;
     let next = page.next.map(|(seen, id)| format!("{seen}-{id}"));
-    Ok(Answer(AgentList { agents: page.agents, total: page.total, next }))
+    Ok(JsonAnswer(AgentList { agents: page.agents, total: page.total, next }))
 }

@@ -7,9 +7,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     Controlled,
-    answer::{Answer, ApiError, ApiResult, Asked, Body, Problem},
+    answer::{ApiError, ApiResult, Body, CheckedQuery, JsonAnswer, Problem},
 };
-use crate::control::live::{Change, ChangeError, LARGEST_PAGE, LiveSettings};
+use crate::control::live::{ChangeError, LARGEST_PAGE, LiveSettings, SettingsChange};
 
 /// New settings, in the place of all that there are.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -86,7 +86,7 @@ impl From<ChangeError> for ApiError {
 /// The settings that act on top of every worker's configuration.
 #[utoipa::path(get, path = "/v1/settings", responses((status = 200, body = LiveSettings)))]
 pub async fn get(State(control): Controlled) -> ApiResult<LiveSettings> {
-    Ok(Answer(control.live.get().await?))
+    Ok(JsonAnswer(control.live.get().await?))
 }
 
 /// Changes the settings. They act on every worker within two seconds.
@@ -94,7 +94,7 @@ pub async fn get(State(control): Controlled) -> ApiResult<LiveSettings> {
     (status = 200, body = LiveSettings), (status = 400, body = Problem), (status = 409, body = Problem)))]
 pub async fn set(State(control): Controlled, Body(new): Body<NewSettings>) -> ApiResult<LiveSettings> {
     let NewSettings { settings, version, author, reason } = new;
-    Ok(Answer(control.live.set(settings, Change { author, reason, version }).await?))
+    Ok(JsonAnswer(control.live.set(settings, SettingsChange { author, reason, version }).await?))
 }
 
 /// The last versions of the settings.
@@ -102,14 +102,14 @@ pub async fn set(State(control): Controlled, Body(new): Body<NewSettings>) -> Ap
     (status = 200, body = SettingsHistory), (status = 400, body = Problem)))]
 pub async fn history(
     State(control): Controlled,
-    Asked(query): Asked<HistoryQuery>,
+    CheckedQuery(query): CheckedQuery<HistoryQuery>,
 ) -> ApiResult<SettingsHistory> {
     let before = query.before.as_deref().map(str::parse).transpose();
     let before = before.map_err(|()| ApiError::Bad("before: give `next` of the answer before".to_owned()))?;
     let versions = control.live.history(before).await?;
     let next =
         versions.last().filter(|_| versions.len() == LARGEST_PAGE).map(|(cursor, _)| cursor.to_string());
-    Ok(Answer(SettingsHistory {
+    Ok(JsonAnswer(SettingsHistory {
         versions: versions.into_iter().map(|(_, settings)| settings).collect(),
         next,
     }))
@@ -121,7 +121,7 @@ pub async fn history(
     (status = 409, body = Problem)))]
 pub async fn roll_back(State(control): Controlled, Body(back): Body<RollBack>) -> ApiResult<LiveSettings> {
     let RollBack { to, version, author, reason } = back;
-    Ok(Answer(control.live.roll_back(to, Change { author, reason, version }).await?))
+    Ok(JsonAnswer(control.live.roll_back(to, SettingsChange { author, reason, version }).await?))
 }
 
 /// Lets one agent be observed only: verdicts are counted and told, and nothing is changed.
@@ -136,5 +136,5 @@ pub async fn observe(State(control): Controlled, Body(order): Body<Observe>) -> 
         Some(version) => version,
         None => control.live.get().await?.version,
     };
-    Ok(Answer(control.live.observe(&agent, observe, Change { author, reason, version }).await?))
+    Ok(JsonAnswer(control.live.observe(&agent, observe, SettingsChange { author, reason, version }).await?))
 }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{
     Controlled,
-    answer::{Answer, ApiError, ApiResult, Body, Problem},
+    answer::{ApiError, ApiResult, Body, JsonAnswer, Problem},
 };
 use crate::control::stops::{LONGEST_STOP, MOST_STOPS, Stop, Target, history_of};
 
@@ -69,7 +69,7 @@ pub fn time(seconds: Option<u64>) -> Result<Option<Duration>, ApiError> {
 /// The stops that stand.
 #[utoipa::path(get, path = "/v1/stops", responses((status = 200, body = StopList)))]
 pub async fn list(State(control): Controlled) -> ApiResult<StopList> {
-    Ok(Answer(StopList { stops: control.stops.standing().await?, most: MOST_STOPS }))
+    Ok(JsonAnswer(StopList { stops: control.stops.standing().await?, most: MOST_STOPS }))
 }
 
 /// Stops a tenant, a client, an agent or a run.
@@ -84,7 +84,7 @@ pub async fn set(State(control): Controlled, Body(new): Body<NewStop>) -> ApiRes
         })?),
     };
     let target = Target { tenant, client, agent, run, history };
-    Ok(Answer(control.stops.set(target, reason, author, time(seconds)?).await?))
+    Ok(JsonAnswer(control.stops.set(target, reason, author, time(seconds)?).await?))
 }
 
 /// Lifts a stop.
@@ -98,5 +98,5 @@ pub async fn lift(
 ) -> ApiResult<Lifted> {
     let lifted = control.stops.lift(&id, &order.author).await?;
     let stop = lifted.ok_or(ApiError::NotFound("no stop with this id stands"))?;
-    Ok(Answer(Lifted { lifted: stop }))
+    Ok(JsonAnswer(Lifted { lifted: stop }))
 }

@@ -87,7 +87,7 @@ pub struct Question<'a> {
 
 /// What an account answers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct AccountAnswer {
     pub lease: Option<v1::Lease>,
     pub refused: Option<v1::Limit>,
     pub warned: Option<v1::Limit>,
@@ -182,7 +182,7 @@ impl Account {
     }
 
     /// Grants what a request needs, and as a rule more, or says which limit it would cross. The account is as [`Self::advance`] left it.
-    pub fn reserve(&mut self, question: Question<'_>, period: Period) -> Answer {
+    pub fn reserve(&mut self, question: Question<'_>, period: Period) -> AccountAnswer {
         let Question { budget, worker, needs, is_unpriced, new_id, now_ms } = question;
         self.asked_ms = now_ms;
         if self.started_ms == 0 {
@@ -194,10 +194,10 @@ impl Account {
         lease.granted = lease.granted.with(lease.used, u64::max);
         let mine = lease.granted.less(lease.used);
         let (spent, others) = (self.spent(), self.held().less(mine));
-        let mut answer = Answer {
+        let mut answer = AccountAnswer {
             refused: self.refused(&budget.limits, question, spent, others, mine, period),
             warned: self.warned(budget, spent, others.plus(mine), period),
-            ..Answer::default()
+            ..AccountAnswer::default()
         };
         let too_many = at.is_none() && self.leases.len() >= MOST_LEASES;
         if (answer.refused.is_none() || budget.at_limit == AtLimit::Record) && !too_many {
@@ -338,14 +338,14 @@ mod tests {
         Amounts { tokens, ..Amounts::default() }
     }
 
-    fn ask(account: &mut Account, budget: &Budget, worker: &str, needs: u64, now_ms: u64) -> Answer {
+    fn ask(account: &mut Account, budget: &Budget, worker: &str, needs: u64, now_ms: u64) -> AccountAnswer {
         account.advance(FOREVER, now_ms);
         let new_id = now_ms.saturating_add(1).saturating_add(worker.len() as u64);
         let needs = tokens(needs);
         account.reserve(Question { budget, worker, needs, is_unpriced: false, new_id, now_ms }, FOREVER)
     }
 
-    fn granted(answer: &Answer) -> u64 {
+    fn granted(answer: &AccountAnswer) -> u64 {
         answer.lease.as_ref().unwrap().granted[0].value
     }
 

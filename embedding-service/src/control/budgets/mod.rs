@@ -10,18 +10,18 @@ mod window;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use sentinel_config::{AtLimit, Budget, BudgetPer, Payer, Unpriced, Window};
+use sentinel_config::{AtLimit, Budget, BudgetPer, BudgetWindow, Payer, Unpriced};
 use sentinel_proto::v1;
 
 use self::{
-    account::{Account, Answer, Question, Use},
+    account::{Account, AccountAnswer, Question, Use},
     view::view,
     window::Period,
 };
 pub use self::{
     amounts::Amounts,
     past::{Day, WEEK_MS},
-    place::Place,
+    place::ListPlace,
     view::{AccountPage, AccountState, AccountView, LimitsView},
 };
 use super::{
@@ -32,7 +32,7 @@ use super::{
     mirror::Mirror,
     names::{Names, digest, hex, unhex},
     prices::{Price, Prices, Tokens},
-    store::{Commit, Committed, ControlStore, Document, Key, Kind, Put, Version},
+    store::{Commit, Committed, ControlStore, Document, DocumentKind, Key, Put, Version},
 };
 use crate::store::StoreError;
 
@@ -80,7 +80,7 @@ pub struct ReserveOutcome {
 }
 
 /// What a worker says of a lease, or of what passed without one, and then whose and of which budget that was.
-type Told<'a> = (Use, Option<(Names, &'a Budget)>);
+type LeaseUse<'a> = (Use, Option<(Names, &'a Budget)>);
 
 fn payer(names: &Names) -> Payer<'_> {
     Payer {
@@ -111,12 +111,12 @@ fn account_of(budget: &Budget, names: &Names) -> u64 {
     digits.get(..16).and_then(unhex).unwrap_or(0).max(1)
 }
 
-fn ttl(window: &Window) -> Duration {
+fn ttl(window: &BudgetWindow) -> Duration {
     match window {
-        Window::Run => RUN_TTL,
+        BudgetWindow::Run => RUN_TTL,
         // The last days are kept with it.
-        Window::Sliding(length) => Duration::from_millis(length.saturating_mul(2)).max(RUN_TTL),
-        Window::Calendar(..) => CALENDAR_TTL,
+        BudgetWindow::Sliding(length) => Duration::from_millis(length.saturating_mul(2)).max(RUN_TTL),
+        BudgetWindow::Calendar(..) => CALENDAR_TTL,
     }
 }
 
@@ -155,7 +155,7 @@ impl Budgets {
         effective: Arc<Effective>,
         events: usize,
     ) -> Self {
-        let accounts = Mirror::new(Arc::clone(&store), Kind::Account);
+        let accounts = Mirror::new(Arc::clone(&store), DocumentKind::Account);
         let locks = (0..LOCKS).map(|_| tokio::sync::Mutex::default()).collect();
         Self { store, prices, effective, accounts, events, locks }
     }
@@ -214,12 +214,13 @@ impl Budgets {
             })
             .collect();
         let _turn = self.lock(accounts.iter().map(|(id, ..)| *id).min().unwrap_or(0)).await;
-        let keys: Vec<Key> = accounts.iter().map(|(id, ..)| Key::new(Kind::Account, hex(*id))).collect();
+        let keys: Vec<Key> =
+            accounts.iter().map(|(id, ..)| Key::new(DocumentKind::Account, hex(*id))).collect();
         for _ in 0..ATTEMPTS {
             let read = self.store.read(&keys).await?;
             let now_ms = clock::now_ms();
             let mut before: Vec<Account> = Vec::new();
-            let mut after: Vec<(Account, Answer, bool)> = Vec::new();
+            let mut after: Vec<(Account, AccountAnswer, bool)> = Vec::new();
             for ((id, names, budget), document) in accounts.iter().zip(&read) {
                 let mut account: Account = decode(document);
                 account.budget = budget.name.to_string();
@@ -256,7 +257,7 @@ impl Budgets {
                 }
                 commit.appends.extend(self.told(&answer, budget, &names, now_ms));
                 warned |= answer.warned.is_some();
-                let key = Key::new(Kind::Account, hex(*id));
+                let key = Key::new(DocumentKind::Account, hex(*id));
                 commit.puts.push(Put { key, data: encode(&kept), ttl: Some(ttl(&budget.window)) });
                 states.push(v1::BudgetState {
                     budget: budget.name.to_string(),
@@ -278,7 +279,7 @@ impl Budgets {
 
     fn told(
         &self,
-        answer: &Answer,
+        answer: &AccountAnswer,
         budget: &Budget,
         names: &Names,
         now_ms: u64,
@@ -307,7 +308,7 @@ impl Budgets {
         }
         let config = self.effective.of(configuration).await?;
         let budgets: &[Budget] = config.as_ref().map_or(&[], |config| &config.budgets);
-        let mut by_account: BTreeMap<u64, Vec<Told<'_>>> = BTreeMap::new();
+        let mut by_account: BTreeMap<u64, Vec<LeaseUse<'_>>> = BTreeMap::new();
         for lease in leases.iter().filter(|lease| lease.id != 0) {
             match &lease.outside {
                 None => by_account.entry(lease.account).or_default().push((told(lease), None)),
@@ -350,11 +351,11 @@ impl Budgets {
         &self,
         worker: &str,
         id: u64,
-        uses: &[Told<'_>],
+        uses: &[LeaseUse<'_>],
         budgets: &[Budget],
     ) -> Result<(), StoreError> {
         let _turn = self.lock(id).await;
-        let key = Key::new(Kind::Account, hex(id));
+        let key = Key::new(DocumentKind::Account, hex(id));
         for _ in 0..ATTEMPTS {
             let read = self.store.read(std::slice::from_ref(&key)).await?;
             let Some(document) = read.first() else { return Ok(()) };
@@ -368,7 +369,7 @@ impl Budgets {
                 account.names = names.clone();
             }
             let budget = budgets.iter().find(|budget| *budget.name == *account.budget);
-            let window = budget.map_or(Window::Run, |budget| budget.window.clone());
+            let window = budget.map_or(BudgetWindow::Run, |budget| budget.window.clone());
             let now_ms = clock::now_ms();
             if account.started_ms == 0 {
                 (account.started_ms, account.asked_ms) = (now_ms, now_ms);
@@ -412,7 +413,7 @@ impl Budgets {
     pub async fn list_after(
         &self,
         budget: Option<&str>,
-        after: Option<&Place>,
+        after: Option<&ListPlace>,
         most: usize,
     ) -> Result<AccountPage, StoreError> {
         let configs = self.effective.all().await?;
@@ -424,11 +425,11 @@ impl Budgets {
         let accounts = items.by_id.iter().map(|(id, item)| (id, &item.value));
         let accounts = accounts.filter(|(_, account)| budget.is_none_or(|budget| budget == account.budget));
         let mut total: usize = 0;
-        let mut views: Vec<(Place, AccountView)> = Vec::new();
+        let mut views: Vec<(ListPlace, AccountView)> = Vec::new();
         for (id, account) in accounts {
             total = total.saturating_add(1);
             let view = view(account, &configs, now_ms);
-            let place = Place::of(&view, id);
+            let place = ListPlace::of(&view, id);
             if after.is_none_or(|after| place > *after) {
                 views.push((place, view));
             }

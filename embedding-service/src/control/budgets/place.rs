@@ -5,7 +5,7 @@ use std::{cmp::Reverse, fmt, str::FromStr};
 use super::AccountView;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ListPlace {
     /// The bits of the share: of numbers that are not negative they are in the order of the numbers.
     share: Reverse<u64>,
     last_asked_ms: Reverse<u64>,
@@ -13,7 +13,7 @@ pub struct Place {
     id: String,
 }
 
-impl Place {
+impl ListPlace {
     pub fn of(view: &AccountView, id: &str) -> Self {
         Self {
             share: Reverse(view.share.max(0.0).to_bits()),
@@ -24,14 +24,14 @@ impl Place {
 }
 
 /// As a cursor.
-impl fmt::Display for Place {
+impl fmt::Display for ListPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { share: Reverse(share), last_asked_ms: Reverse(asked), id } = self;
         write!(f, "{share:x}-{asked}-{id}")
     }
 }
 
-impl FromStr for Place {
+impl FromStr for ListPlace {
     type Err = ();
 
     fn from_str(cursor: &str) -> Result<Self, ()> {
@@ -58,14 +58,14 @@ mod tests {
             });
             serde_json::from_value::<AccountView>(json).unwrap()
         };
-        let places =
-            [(2.5, 1), (1.0, 9), (1.0, 8), (0.0, 9)].map(|(share, at)| Place::of(&view(share, at), "a-1"));
+        let places = [(2.5, 1), (1.0, 9), (1.0, 8), (0.0, 9)]
+            .map(|(share, at)| ListPlace::of(&view(share, at), "a-1"));
         assert!(places.is_sorted(), "{places:?}");
         for place in places {
             assert_eq!(place.to_string().parse(), Ok(place));
         }
         for garbage in ["", "-", "1-2", "x-1-a", "1-x-a", "-1-1-a", "99999999999999999-1-a"] {
-            assert_eq!(garbage.parse::<Place>(), Err(()), "{garbage}");
+            assert_eq!(garbage.parse::<ListPlace>(), Err(()), "{garbage}");
         }
     }
 }

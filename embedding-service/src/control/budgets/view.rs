@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sentinel_config::Window;
+use sentinel_config::BudgetWindow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,7 +11,7 @@ use super::{
     account::Account,
     amounts::{self, Amounts, UNITS},
     past::{self, Day},
-    place::Place,
+    place::ListPlace,
     window::Period,
 };
 
@@ -57,7 +57,7 @@ pub struct AccountPage {
     /// How many there are in all.
     pub total: usize,
     /// The place of the last, where there are more.
-    pub next: Option<Place>,
+    pub next: Option<ListPlace>,
 }
 
 /// The limits of an account; null: any amount.
@@ -84,7 +84,7 @@ pub(super) fn view(account: &Account, configs: &[Arc<Settled>], now_ms: u64) -> 
     let mut account = account.clone();
     let mut budgets = configs.iter().flat_map(|config| &config.budgets);
     let budget = budgets.find(|budget| *budget.name == *account.budget);
-    let period = Period::of(budget.map_or(&Window::Run, |budget| &budget.window), now_ms);
+    let period = Period::of(budget.map_or(&BudgetWindow::Run, |budget| &budget.window), now_ms);
     account.advance(period, now_ms);
     let (spent, held) = (account.spent(), account.held());
     let limits = budget.map(|budget| budget.limits).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Over which time a budget counts, and how what was spent is kept for it.
 
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
-use sentinel_config::{CalendarUnit, Window};
+use sentinel_config::{BudgetWindow, CalendarUnit};
 use serde::{Deserialize, Serialize};
 
 use super::amounts::Amounts;
@@ -30,10 +30,10 @@ pub struct Period {
 
 impl Period {
     #[must_use]
-    pub fn of(window: &Window, now_ms: u64) -> Self {
+    pub fn of(window: &BudgetWindow, now_ms: u64) -> Self {
         match window {
-            Window::Run => Self { part_ms: part_of(now_ms, 0, RUN_PART), since_ms: 0, renews_ms: None },
-            Window::Sliding(length) => {
+            BudgetWindow::Run => Self { part_ms: part_of(now_ms, 0, RUN_PART), since_ms: 0, renews_ms: None },
+            BudgetWindow::Sliding(length) => {
                 let part = length.checked_div(PARTS).unwrap_or(1).max(1);
                 let part_ms = part_of(now_ms, 0, part);
                 // A part counts until its last moment is out of the window.
@@ -41,7 +41,7 @@ impl Period {
                 let renews_ms = Some(now_ms.saturating_add(*length).saturating_add(part));
                 Self { part_ms, since_ms, renews_ms }
             }
-            Window::Calendar(unit, zone) => {
+            BudgetWindow::Calendar(unit, zone) => {
                 let (begin, end) = calendar(*unit, zone, now_ms).unwrap_or((0, u64::MAX));
                 let length = end.saturating_sub(begin).div_ceil(PARTS).max(1);
                 Self { part_ms: part_of(now_ms, begin, length), since_ms: begin, renews_ms: Some(end) }
@@ -208,7 +208,7 @@ mod tests {
                 "2026-09-07T03:00:00Z",
             ),
         ] {
-            let period = Period::of(&Window::Calendar(unit, zone.to_owned()), at(now));
+            let period = Period::of(&BudgetWindow::Calendar(unit, zone.to_owned()), at(now));
             assert_eq!(
                 (period.since_ms, period.renews_ms),
                 (at(begin), Some(at(end))),
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_sliding_window_counts_all_of_its_time_and_no_more_than_a_part_beyond() {
-        let window = Window::Sliding(3_600_000);
+        let window = BudgetWindow::Sliding(3_600_000);
         let mut spent = Spent::default();
         for second in 0..7_200_u64 {
             let period = Period::of(&window, second * 1_000);
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_was_not_spent_is_taken_back_where_it_was_counted() {
-        let window = Window::Sliding(60_000);
+        let window = BudgetWindow::Sliding(60_000);
         let mut spent = Spent::default();
         spent.add(Period::of(&window, 1_000), tokens(7));
         spent.add(Period::of(&window, 10_000), tokens(100));
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_calendar_window_has_parts_and_counts_exactly_its_own_time() {
-        let window = Window::Calendar(CalendarUnit::Day, "Europe/Zurich".to_owned());
+        let window = BudgetWindow::Calendar(CalendarUnit::Day, "Europe/Zurich".to_owned());
         let mut spent = Spent::default();
         // A day of 23 hours, minute by minute, and the first hour of the next.
         let begin = at("2026-03-28T23:00:00Z");
@@ -268,7 +268,7 @@ mod tests {
     fn all_of_a_run_counts_in_a_bounded_number_of_parts() {
         let mut spent = Spent::default();
         for minute in 0..10_000_u64 {
-            let period = Period::of(&Window::Run, 1_000 + minute * 60_000);
+            let period = Period::of(&BudgetWindow::Run, 1_000 + minute * 60_000);
             spent.roll(period);
             spent.add(period, tokens(1));
             spent.add(period, Amounts::default());
@@ -278,7 +278,7 @@ mod tests {
         }
         assert_eq!((spent.total(), spent.parts()[0].0), (tokens(10_000), 0));
         // Of what was granted in a part that is joined with others now.
-        let period = Period::of(&Window::Run, 1_000 + 10_000 * 60_000);
+        let period = Period::of(&BudgetWindow::Run, 1_000 + 10_000 * 60_000);
         spent.take_back(9_999 * 60_000, period, tokens(40));
         assert_eq!(spent.total(), tokens(9_960));
         assert!(spent.parts().len() > MOST_PARTS / 2, "{:?}", spent.parts());

@@ -6,7 +6,7 @@ use super::{RunView, Runs};
 use crate::{
     control::{
         clock,
-        run::{Run, Status},
+        run::{Run, RunStatus},
     },
     store::StoreError,
 };
@@ -44,13 +44,13 @@ impl Runs {
         for (id, item) in items.by_id.iter().filter(|(_, item)| item.value.names.has_run()) {
             let run = &item.value;
             match run.status(now, self.idle_ms) {
-                Status::Working | Status::Tools => {
+                RunStatus::Working | RunStatus::Tools => {
                     under_way = under_way.saturating_add(1);
                     if run.hints > 0 || run.kills > 0 {
                         told.push((Reverse(run.cost_nano_usd), id, run));
                     }
                 }
-                Status::Killed | Status::Stopped if run.last_seen_ms >= since_ms => {
+                RunStatus::Killed | RunStatus::Stopped if run.last_seen_ms >= since_ms => {
                     ended.push((Reverse(run.last_seen_ms), id, run));
                 }
                 _ => {}

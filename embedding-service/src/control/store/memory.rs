@@ -11,8 +11,8 @@ use bytes::Bytes;
 use tokio::sync::watch;
 
 use super::{
-    Append, Changes, Commit, Committed, ControlStore, Cursor, Document, Entry, Key, Kind, Log, MOST_CHANGES,
-    Part, Put, Version,
+    Append, Changes, Commit, Committed, ControlStore, Cursor, Document, DocumentKind, Key, Log, LogEntry,
+    MOST_CHANGES, Part, Put, Version,
 };
 use crate::{control::clock, store::StoreError};
 
@@ -22,17 +22,17 @@ const OVERHEAD: usize = 160;
 /// The store.
 pub struct MemoryControl {
     max_bytes: usize,
-    state: Mutex<State>,
+    state: Mutex<StoreState>,
     reachable: watch::Sender<bool>,
 }
 
 #[derive(Default)]
-struct State {
+struct StoreState {
     epoch: u64,
     clock: Version,
     documents: HashMap<Key, StoredDocument>,
     /// By kind: which document was written when.
-    changes: HashMap<Kind, BTreeSet<(Version, String)>>,
+    changes: HashMap<DocumentKind, BTreeSet<(Version, String)>>,
     expiries: BTreeSet<(Instant, Key)>,
     logs: HashMap<Log, StoredLog>,
     bytes: usize,
@@ -46,7 +46,7 @@ struct StoredDocument {
 
 #[derive(Default)]
 struct StoredLog {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<LogEntry>,
     bytes: usize,
     expires: Option<Instant>,
 }
@@ -55,7 +55,7 @@ impl MemoryControl {
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         let start = clock::now_ms();
-        let state = State { epoch: clock::random(), clock: start, ..State::default() };
+        let state = StoreState { epoch: clock::random(), clock: start, ..StoreState::default() };
         Self { max_bytes, state: Mutex::new(state), reachable: watch::Sender::new(true) }
     }
 
@@ -65,7 +65,7 @@ impl MemoryControl {
         self.lock().bytes
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,7 +82,7 @@ fn after(now: Instant, ttl: Option<Duration>) -> Option<Instant> {
     now.checked_add(ttl?)
 }
 
-impl State {
+impl StoreState {
     fn remove(&mut self, key: &Key) {
         let Some(stored) = self.documents.remove(key) else { return };
         self.bytes = self.bytes.saturating_sub(size(&key.id, &stored.data));
@@ -116,7 +116,7 @@ impl State {
         let log = self.logs.entry(append.log.clone()).or_default();
         let before = log.bytes;
         log.bytes = log.bytes.saturating_add(size("", &append.data));
-        log.entries.push_back(Entry { cursor, data: append.data.clone() });
+        log.entries.push_back(LogEntry { cursor, data: append.data.clone() });
         log.expires = after(now, append.ttl);
         while log.entries.len() > append.keep || log.bytes > most {
             let Some(oldest) = log.entries.pop_front() else { break };
@@ -126,14 +126,14 @@ impl State {
     }
 
     /// The document of this kind that was not written for the longest time.
-    fn oldest(&self, kind: Kind) -> Option<Key> {
+    fn oldest(&self, kind: DocumentKind) -> Option<Key> {
         let (_, id) = self.changes.get(&kind)?.first()?;
         Some(Key::new(kind, id.clone()))
     }
 
     fn forget(&mut self, key: &Key) {
         self.remove(key);
-        if key.kind == Kind::Run {
+        if key.kind == DocumentKind::Run {
             self.remove_log(&Log::Turns(key.id.clone()));
         }
     }
@@ -172,7 +172,7 @@ impl ControlStore for MemoryControl {
         let wanted = names.chain(commit.appends.iter().map(|append| size("", &append.data)));
         let wanted = wanted.fold(0, usize::saturating_add);
         while state.bytes.saturating_add(wanted) > self.max_bytes {
-            let Some(idle) = state.oldest(Kind::Run) else { return Err(StoreError::MemoryFull) };
+            let Some(idle) = state.oldest(DocumentKind::Run) else { return Err(StoreError::MemoryFull) };
             state.forget(&idle);
         }
         state.clock = state.clock.saturating_add(1);
@@ -183,7 +183,7 @@ impl ControlStore for MemoryControl {
         Ok(Committed::Done(state.clock))
     }
 
-    async fn changes(&self, kind: Kind, after: Version) -> Result<Changes, StoreError> {
+    async fn changes(&self, kind: DocumentKind, after: Version) -> Result<Changes, StoreError> {
         let (mut state, now) = (self.lock(), Instant::now());
         state.expire(now);
         let mut changes = Changes { epoch: state.epoch, upto: state.clock, ..Changes::default() };
@@ -207,7 +207,7 @@ impl ControlStore for MemoryControl {
         Ok(changes)
     }
 
-    async fn log(&self, log: &Log, part: Part) -> Result<Vec<Entry>, StoreError> {
+    async fn log(&self, log: &Log, part: Part) -> Result<Vec<LogEntry>, StoreError> {
         let (state, now) = (self.lock(), Instant::now());
         let Some(stored) = state.logs.get(log).filter(|stored| !is_over(stored.expires, now)) else {
             return Ok(Vec::new());

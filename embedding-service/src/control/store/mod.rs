@@ -20,7 +20,7 @@ pub type Version = u64;
 /// What a document is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub enum Kind {
+pub enum DocumentKind {
     /// A run, as it stands.
     Run,
     /// How far a worker's turns were counted.
@@ -41,13 +41,13 @@ pub enum Kind {
 /// The name of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    pub kind: Kind,
+    pub kind: DocumentKind,
     pub id: String,
 }
 
 impl Key {
     #[must_use]
-    pub fn new(kind: Kind, id: impl Into<String>) -> Self {
+    pub fn new(kind: DocumentKind, id: impl Into<String>) -> Self {
         Self { kind, id: id.into() }
     }
 }
@@ -145,7 +145,7 @@ pub struct Changes {
 
 /// An entry of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LogEntry {
     pub cursor: Cursor,
     pub data: Bytes,
 }
@@ -174,10 +174,10 @@ pub trait ControlStore: Send + Sync {
     async fn commit(&self, commit: &Commit) -> Result<Committed, StoreError>;
 
     /// What was written of one kind after a version.
-    async fn changes(&self, kind: Kind, after: Version) -> Result<Changes, StoreError>;
+    async fn changes(&self, kind: DocumentKind, after: Version) -> Result<Changes, StoreError>;
 
     /// A part of a log.
-    async fn log(&self, log: &Log, part: Part) -> Result<Vec<Entry>, StoreError>;
+    async fn log(&self, log: &Log, part: Part) -> Result<Vec<LogEntry>, StoreError>;
 
     /// Whether it can be used now.
     fn reachable(&self) -> watch::Receiver<bool>;

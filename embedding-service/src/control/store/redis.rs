@@ -9,8 +9,8 @@ use bytes::Bytes;
 use tokio::{sync::watch, task::JoinHandle};
 
 use super::{
-    Changes, Commit, Committed, ControlStore, Cursor, Document, Entry, Key, Kind, Log, MOST_CHANGES, Part,
-    Version,
+    Changes, Commit, Committed, ControlStore, Cursor, Document, DocumentKind, Key, Log, LogEntry,
+    MOST_CHANGES, Part, Version,
 };
 use crate::{
     control::clock,
@@ -84,7 +84,7 @@ impl Drop for RedisControl {
 
 /// Connects, and checks that what is there can be used.
 async fn connect(options: &RedisOptions) -> Way {
-    let requirements = Requirements { questions: vec![changes(Kind::Stop, 0)], index: None };
+    let requirements = Requirements { questions: vec![changes(DocumentKind::Stop, 0)], index: None };
     let endpoint = Endpoint::new(options)?;
     let store = "store of control";
     SupervisedConnection::open(store, endpoint, requirements, options.timeout).await.map(Arc::new)
@@ -95,7 +95,7 @@ fn document_key(key: &Key) -> String {
     format!("{PREFIX}{kind}:{}", key.id)
 }
 
-fn changes_key(kind: Kind) -> String {
+fn changes_key(kind: DocumentKind) -> String {
     let kind: &str = kind.into();
     format!("{PREFIX}changes:{kind}")
 }
@@ -117,7 +117,7 @@ fn milliseconds(ttl: Option<Duration>) -> u64 {
     ttl.map_or(0, |ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX).max(1))
 }
 
-fn changes(kind: Kind, after: Version) -> Cmd {
+fn changes(kind: DocumentKind, after: Version) -> Cmd {
     let mut command = cmd("EVAL");
     command.arg(CHANGES).arg(3).arg(format!("{PREFIX}epoch")).arg(clock_key()).arg(changes_key(kind));
     // A Redis that is empty takes it as its epoch.
@@ -193,7 +193,7 @@ impl ControlStore for RedisControl {
         })
     }
 
-    async fn changes(&self, kind: Kind, after: Version) -> Result<Changes, StoreError> {
+    async fn changes(&self, kind: DocumentKind, after: Version) -> Result<Changes, StoreError> {
         let found: Vec<Vec<u8>> = self.way()?.ask(&changes(kind, after), TIMEOUT).await?;
         let mut found = found.into_iter();
         let mut next = || found.next();
@@ -228,7 +228,7 @@ impl ControlStore for RedisControl {
         Ok(changes)
     }
 
-    async fn log(&self, log: &Log, part: Part) -> Result<Vec<Entry>, StoreError> {
+    async fn log(&self, log: &Log, part: Part) -> Result<Vec<LogEntry>, StoreError> {
         let mut command = Cmd::new();
         match part {
             Part::After(cursor, most) => {
@@ -244,7 +244,7 @@ impl ControlStore for RedisControl {
         let entry = |(id, fields): (String, Vec<(String, Vec<u8>)>)| {
             let cursor: Cursor = id.parse().map_err(unreadable)?;
             let data = fields.into_iter().find(|(name, _)| name == "d").map(|(_, data)| Bytes::from(data));
-            Ok(Entry { cursor, data: data.unwrap_or_default() })
+            Ok(LogEntry { cursor, data: data.unwrap_or_default() })
         };
         found.into_iter().map(entry).collect()
     }

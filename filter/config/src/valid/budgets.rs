@@ -28,7 +28,7 @@ pub struct Budget {
     agent: Option<AgentName>,
     pub per: BudgetPer,
     pub limits: Limits,
-    pub window: Window,
+    pub window: BudgetWindow,
     /// Above 0, at most 1.
     pub warn_at: f64,
     pub at_limit: AtLimit,
@@ -50,7 +50,7 @@ pub struct Limits {
 
 /// The time over which a budget counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum BudgetWindow {
     /// As long as the run lives.
     Run,
     /// The last milliseconds, as many as the number.
@@ -197,7 +197,7 @@ fn limits(raw: &RawLimits, per: BudgetPer) -> Result<Limits, ConfigError> {
     })
 }
 
-fn window(raw: &RawBudget) -> Result<Window, ConfigError> {
+fn window(raw: &RawBudget) -> Result<BudgetWindow, ConfigError> {
     let refuse = |field: &str, problem: String| Err(ConfigError::new(field, problem));
     let unit = match raw.window.as_str() {
         "run" if raw.per == BudgetPer::Run => None,
@@ -209,7 +209,7 @@ fn window(raw: &RawBudget) -> Result<Window, ConfigError> {
         "week" => Some(CalendarUnit::Week),
         "month" => Some(CalendarUnit::Month),
         time => match parse_millis(time) {
-            Ok(millis) if SLIDING.contains(&millis) => return Ok(Window::Sliding(millis)),
+            Ok(millis) if SLIDING.contains(&millis) => return Ok(BudgetWindow::Sliding(millis)),
             Ok(_) => return refuse("window", "a sliding time must lie between 1m and 720h".to_owned()),
             Err(_) => {
                 let problem = format!("`{time}` is none of run, day, week, month, and no time such as 1h");
@@ -221,12 +221,12 @@ fn window(raw: &RawBudget) -> Result<Window, ConfigError> {
         let problem = format!("`{}` is no time zone of the IANA database, such as Europe/Zurich", raw.zone);
         return refuse("zone", problem);
     }
-    Ok(unit.map_or(Window::Run, |unit| Window::Calendar(unit, raw.zone.clone())))
+    Ok(unit.map_or(BudgetWindow::Run, |unit| BudgetWindow::Calendar(unit, raw.zone.clone())))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Config, Payer, Window};
+    use crate::{BudgetWindow, Config, Payer};
 
     fn config(budgets: &str) -> Result<Config, String> {
         let principal = r#""identity": {"principal": "x-client-id"}"#;
@@ -284,6 +284,6 @@ mod tests {
         assert_eq!(fitting(Payer { has_run: false, ..payer }), ["all", "some"]);
         assert_eq!(fitting(Payer { tenant: b"\xff", ..payer }), ["all", "runs"]);
         assert_eq!(config.budgets[0].limits.nano_usd, Some(30_000_000));
-        assert_eq!(config.budgets[1].window, Window::Sliding(5_400_000));
+        assert_eq!(config.budgets[1].window, BudgetWindow::Sliding(5_400_000));
     }
 }

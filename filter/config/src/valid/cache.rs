@@ -1,6 +1,6 @@
 //! Answers that are given again.
 
-use sentinel_llm_api::repeatable::Wanted;
+use sentinel_llm_api::repeatable::RepeatableLimits;
 
 use super::{identity::header_name, millis};
 use crate::{ConfigError, raw::RawCache};
@@ -21,7 +21,7 @@ pub struct CachePolicy {
     pub max_turns: usize,
     pub max_temperature: f64,
     /// The answers that are stored.
-    pub wanted: Wanted,
+    pub wanted: RepeatableLimits,
     /// Seconds.
     pub ttl: u32,
     /// Milliseconds; 0: not at all.
@@ -98,7 +98,7 @@ pub fn cache(raw: &RawCache) -> Result<Option<CachePolicy>, ConfigError> {
         sample: share("sample", raw.sample)?,
         max_turns: usize::try_from(raw.max_turns).unwrap_or(usize::MAX),
         max_temperature: raw.max_temperature,
-        wanted: Wanted { most, with_calls: raw.store_tool_calls },
+        wanted: RepeatableLimits { most, with_calls: raw.store_tool_calls },
         ttl: u32::try_from(ttl).unwrap_or(u32::MAX),
         wait: u32::try_from(wait).unwrap_or(u32::MAX),
         headers: headers.collect::<Result<_, _>>()?,

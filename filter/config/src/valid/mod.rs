@@ -15,7 +15,7 @@ use self::{
 pub use self::{
     agents::{AgentMatch, MAY_DIFFER, Sender},
     bounds::{BoundsPolicy, PruningPolicy},
-    budgets::{Budget, CalendarUnit, Limits, Payer, Window},
+    budgets::{Budget, BudgetWindow, CalendarUnit, Limits, Payer},
     cache::CachePolicy,
     identity::IdentitySource,
     mcp::McpPolicy,

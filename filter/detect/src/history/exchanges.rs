@@ -18,7 +18,8 @@ use super::deed;
 use crate::Sought;
 use crate::joined::Joined;
 use crate::step::{
-    Brought, Facts, Judged, Kind, Numbers, Purpose, Step, Steps, Task, Weight, alike_digest, unwrapped_text,
+    Brought, Facts, JudgedResult, Kind, Numbers, Purpose, Step, Steps, Task, Weight, alike_digest,
+    unwrapped_text,
 };
 
 /// Shorter texts are no evidence where nobody answers them (words).
@@ -92,7 +93,7 @@ fn exchange(
         Facts { kind, weight, outcome: 0, numbers: Numbers::default() }
     } else {
         let (said, is_error) = unwrapped_text(&answer.0);
-        Judged { said: &said, purpose, weight, is_error, call: [""; 2] }.facts(None)
+        JudgedResult { said: &said, purpose, weight, is_error, call: [""; 2] }.facts(None)
     };
     // What a framework says of the surroundings beside its words does not hide that they are the same.
     let core = if core.0.is_empty() { &answer.0 } else { &core.0 };

@@ -9,7 +9,7 @@
 use crate::{
     prompts::IncomingPrompt,
     verdict::{Evidence, Finding, Signal, Verdict},
-    window::{Entry, Fate, Window},
+    window::{Fate, PromptEvent, Window},
 };
 
 /// When the score speaks.
@@ -40,9 +40,9 @@ pub fn judge(
     let IncomingPrompt { text, context, .. } = prompt;
     // What was not answered is no outcome: a fan-out, or a fault of the provider.
     let answered = || window.entries.iter().filter(|entry| entry.fate == Fate::Answered);
-    let verbatim: Vec<&Entry> =
+    let verbatim: Vec<&PromptEvent> =
         answered().filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole).collect();
-    let similar: Vec<&Entry> = answered()
+    let similar: Vec<&PromptEvent> = answered()
         .filter(|entry| entry.prompt.is_near(text) && !entry.prompt.is_verbatim(text))
         .filter(|entry| entry.setting == context.setting)
         .collect();
@@ -89,15 +89,16 @@ pub fn judge_related(window: &Window, number: u32, related: u32, policy: &ScoreP
 
 /// Counts over the entries that match; `alone` where a prompt counts without its response. `exactly`: they may be a batch, which may well
 /// begin with one call each time, so calls prove nothing.
-fn tally(matching: &[&Entry], alone: bool, exactly: bool) -> Evidence {
-    let calls_like = |a: &Entry, b: &Entry| !exactly && a.called_like(b);
-    let repeats =
-        |a: &Entry, b: &Entry| a.number != b.number && (a.answered_like(b, exactly) || calls_like(a, b));
-    let count = |wanted: &dyn Fn(&Entry) -> bool| {
+fn tally(matching: &[&PromptEvent], alone: bool, exactly: bool) -> Evidence {
+    let calls_like = |a: &PromptEvent, b: &PromptEvent| !exactly && a.called_like(b);
+    let repeats = |a: &PromptEvent, b: &PromptEvent| {
+        a.number != b.number && (a.answered_like(b, exactly) || calls_like(a, b))
+    };
+    let count = |wanted: &dyn Fn(&PromptEvent) -> bool| {
         u32::try_from(matching.iter().filter(|entry| wanted(entry)).count()).unwrap_or(u32::MAX)
     };
     let Some(last) = matching.last() else { return Evidence::default() };
-    let earlier = |entry: &Entry| entry.number != last.number;
+    let earlier = |entry: &PromptEvent| entry.number != last.number;
     Evidence {
         prompts: count(&|entry| alone || matching.iter().any(|other| repeats(entry, other))),
         responses: count(&|entry| earlier(entry) && entry.answered_like(last, exactly)),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Purpose, ToolRule, Weight,
-    judge::{Facts, Judged},
+    judge::{Facts, JudgedResult},
     memo::{Key, Memo, Remembered},
     unwrapped,
 };
@@ -28,7 +28,7 @@ pub(crate) struct Tool {
 
 /// A call, and its result once there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Call<'a> {
+pub(crate) struct StepCall<'a> {
     pub id: u64,
     /// Place among the tools of the log.
     pub tool: usize,
@@ -41,11 +41,11 @@ pub(crate) struct Call<'a> {
     pub result: Option<CallResult<'a>>,
 }
 
-impl Call<'_> {
+impl StepCall<'_> {
     /// The call without its words and its result.
-    pub fn known(&self) -> Call<'static> {
+    pub fn known(&self) -> StepCall<'static> {
         let Self { id, tool, approach, words, .. } = *self;
-        Call {
+        StepCall {
             id,
             tool,
             meaning: self.meaning.known(),
@@ -245,10 +245,10 @@ pub(super) fn judged<'a>(
     is_error: bool,
     meaning: &'a Meaning<'_>,
     tool: &'a str,
-) -> Judged<'a> {
+) -> JudgedResult<'a> {
     let call = match meaning {
         Meaning::Known { .. } => [tool, ""],
         Meaning::Written(call) => [&*call.name, &*call.arguments],
     };
-    Judged { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error, call }
+    JudgedResult { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error, call }
 }

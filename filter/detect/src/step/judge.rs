@@ -23,7 +23,7 @@ pub(super) const MAX_FAILURE: usize = 16_384;
 
 /// A result without what it is wrapped in, and what is known of its call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judged<'a> {
+pub(crate) struct JudgedResult<'a> {
     pub said: &'a str,
     pub purpose: Purpose,
     /// How much the call says.
@@ -51,8 +51,13 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
     if text.trim().len() > MAX_RESULT {
         return false;
     }
-    let judged =
-        Judged { said: text, purpose: Purpose::Any, weight: Weight::Full, is_error: false, call: [""; 2] };
+    let judged = JudgedResult {
+        said: text,
+        purpose: Purpose::Any,
+        weight: Weight::Full,
+        is_error: false,
+        call: [""; 2],
+    };
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }
 
@@ -62,7 +67,7 @@ pub(crate) fn without_volatile(text: &str) -> Cow<'_, str> {
     if is_failure { Cow::Owned(volatile::without(text)) } else { Cow::Borrowed(text) }
 }
 
-impl<'a> Judged<'a> {
+impl<'a> JudgedResult<'a> {
     /// `told`: what the operator says that the results of the tool amount to.
     pub fn facts(self, told: Option<Kind>) -> Facts {
         let text = self.said.trim();
@@ -93,7 +98,7 @@ impl<'a> Judged<'a> {
 
     pub fn kind(self) -> Kind {
         let (first, structure, words) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        let looked = Looked { plain: self.plain(), judged: self, first, structure, words };
+        let looked = ResultParts { plain: self.plain(), judged: self, first, structure, words };
         ORDER.iter().find(|row| (row.is_it)(&looked)).map_or(Kind::Content, |row| row.kind)
     }
 }
@@ -104,7 +109,7 @@ pub(super) struct Row {
     /// What it is about, as the page says it.
     pub when: &'static str,
     pub kind: Kind,
-    is_it: fn(&Looked<'_>) -> bool,
+    is_it: fn(&ResultParts<'_>) -> bool,
 }
 
 /// The order in which a result is judged: the first line that fits counts. What the operator says in `steps.tools` goes before all of it.
@@ -154,15 +159,15 @@ pub(super) const ORDER: [Row; 8] = [
 ];
 
 /// A result while it is judged: each part of it is read once, where anybody asks.
-struct Looked<'a> {
-    judged: Judged<'a>,
+struct ResultParts<'a> {
+    judged: JudgedResult<'a>,
     plain: Cow<'a, str>,
     first: OnceCell<FirstWords>,
     structure: OnceCell<Option<Structure>>,
     words: OnceCell<Kind>,
 }
 
-impl Looked<'_> {
+impl ResultParts<'_> {
     fn first(&self) -> &FirstWords {
         self.first.get_or_init(|| FirstWords::of(&self.plain))
     }

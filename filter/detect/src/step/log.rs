@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Asked, Begin, Brought, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule,
     ToolRules, Weight,
-    call::{Call, CallResult, Meaning, Tool, written_bytes},
+    call::{CallResult, Meaning, StepCall, Tool, written_bytes},
     judge,
     outcome::Done,
     shown, unwrapped,
@@ -39,7 +39,7 @@ const NAMES: usize = 32;
 /// The turns of one history with their calls and results, oldest first.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StepLog<'a> {
-    pub(crate) turns: VecDeque<Turn<'a>>,
+    pub(crate) turns: VecDeque<CallTurn<'a>>,
     pub(crate) tools: Vec<Tool>,
     /// A user has begun a new count since the last turn.
     is_spoken_to: Word,
@@ -54,8 +54,8 @@ pub struct StepLog<'a> {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Turn<'a> {
-    pub calls: Vec<Call<'a>>,
+pub(crate) struct CallTurn<'a> {
+    pub calls: Vec<StepCall<'a>>,
     /// There were more calls than are read.
     pub is_too_wide: bool,
     /// A user had begun a new count before it.
@@ -125,7 +125,7 @@ impl<'a> StepLog<'a> {
         if self.turns.len() >= LENGTH {
             self.turns.pop_front();
         }
-        self.turns.push_back(Turn { begins_count, ..Turn::default() });
+        self.turns.push_back(CallTurn { begins_count, ..CallTurn::default() });
     }
 
     /// A call of the turn. `arguments` is JSON, or JSON inside a JSON string, or whatever the model wrote.
@@ -166,7 +166,7 @@ impl<'a> StepLog<'a> {
         } else {
             (Meaning::written(name, arguments), Cow::Borrowed(""))
         };
-        turn.calls.push(Call {
+        turn.calls.push(StepCall {
             id: digest(id.as_bytes()),
             tool,
             approach: digest_pair(name_digest, form.digest),
@@ -228,10 +228,10 @@ impl<'a> StepLog<'a> {
     fn open_call(
         &mut self,
         wanted: u64,
-        is_meant: impl Fn(&Call<'a>, &[Tool], u64) -> bool,
-    ) -> Option<(&mut Call<'a>, &Tool)> {
+        is_meant: impl Fn(&StepCall<'a>, &[Tool], u64) -> bool,
+    ) -> Option<(&mut StepCall<'a>, &Tool)> {
         let Self { turns, tools, .. } = self;
-        let is_open = |call: &&mut Call<'a>| call.result.is_none() && is_meant(call, tools, wanted);
+        let is_open = |call: &&mut StepCall<'a>| call.result.is_none() && is_meant(call, tools, wanted);
         let mut open = turns.iter_mut().rev().take(REACH).map(|turn| {
             turn.lookups = turn.lookups.saturating_add(1);
             if turn.lookups > LOOKUPS {
@@ -289,7 +289,7 @@ impl<'a> StepLog<'a> {
         steps
     }
 
-    fn step<'s>(&'s self, turn: &'s Turn<'a>, calls: &'s [Call<'a>]) -> Option<Step<'s>> {
+    fn step<'s>(&'s self, turn: &'s CallTurn<'a>, calls: &'s [StepCall<'a>]) -> Option<Step<'s>> {
         let (mut approach, mut tools) = (0_u64, 0_u64);
         let mut words = WordSet::default();
         let mut first = None;
@@ -322,15 +322,15 @@ impl<'a> StepLog<'a> {
     /// The texts of the same calls.
     pub(crate) fn texts(&self) -> impl Iterator<Item = CallTexts<'_>> {
         let calls = self.last_calls().filter(|call| self.tools.get(call.tool).is_some());
-        calls.filter_map(Call::texts)
+        calls.filter_map(StepCall::texts)
     }
 
-    fn last_calls(&self) -> impl Iterator<Item = &Call<'a>> {
+    fn last_calls(&self) -> impl Iterator<Item = &StepCall<'a>> {
         self.turns.back().map(|turn| turn.calls.as_slice()).unwrap_or_default().iter()
     }
 }
 
-impl Call<'_> {
+impl StepCall<'_> {
     fn done(&self, tool: &Tool) -> Option<FinishedCall> {
         let done = Done { call: self, result: self.result.as_ref()?, tool };
         let facts = done.facts();
@@ -351,7 +351,7 @@ impl Call<'_> {
 }
 
 /// Whether some of the calls do the same.
-fn has_repeats(calls: &[Call<'_>]) -> bool {
+fn has_repeats(calls: &[StepCall<'_>]) -> bool {
     let mut known = std::collections::HashSet::new();
     !calls.iter().all(|call| known.insert(call.approach))
 }

@@ -93,12 +93,17 @@ impl Memo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::{Purpose, Weight, judge::Judged};
+    use crate::step::{Purpose, Weight, judge::JudgedResult};
 
     fn found(said: &str) -> Remembered {
-        let facts =
-            Judged { said, purpose: Purpose::Any, weight: Weight::Full, is_error: false, call: [""; 2] }
-                .facts(None);
+        let facts = JudgedResult {
+            said,
+            purpose: Purpose::Any,
+            weight: Weight::Full,
+            is_error: false,
+            call: [""; 2],
+        }
+        .facts(None);
         Remembered { facts: Some(facts), ..Remembered::default() }
     }
 

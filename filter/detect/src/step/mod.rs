@@ -7,7 +7,7 @@ use crate::{WordSet, words::english};
 
 pub(crate) use self::{
     asked::{Asked, number_of_named},
-    judge::{Facts, Judged, is_weak_answer, without_volatile},
+    judge::{Facts, JudgedResult, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},
     outcome::Brought,

@@ -8,7 +8,7 @@ use sentinel_text::digest_pair;
 
 use super::{
     Kind, Purpose, Weight,
-    call::{Call, CallResult, Meaning, Tool, UnreadResult, Written, judged},
+    call::{CallResult, Meaning, StepCall, Tool, UnreadResult, Written, judged},
     explicit,
     judge::{Facts, MAX_FAILURE},
     memo::{Key, Remembered},
@@ -26,7 +26,7 @@ const NOT_TOLD: u8 = 0x3F;
 /// A call with its result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done<'s, 'a> {
-    pub call: &'s Call<'a>,
+    pub call: &'s StepCall<'a>,
     pub result: &'s CallResult<'a>,
     pub tool: &'s Tool,
 }
@@ -225,7 +225,7 @@ fn peeled(text: &str) -> &str {
 #[derive(Clone, Debug)]
 pub(crate) struct Brought<'a> {
     /// The calls of the turn, all with their results, and the tools of the log.
-    turn: (&'a [Call<'a>], &'a [Tool]),
+    turn: (&'a [StepCall<'a>], &'a [Tool]),
     /// Sum of the digests of the pictures that came with the results.
     media: u64,
     facts: OnceCell<Facts>,
@@ -238,7 +238,7 @@ pub(crate) struct Brought<'a> {
 }
 
 impl<'a> Brought<'a> {
-    pub fn by(calls: &'a [Call<'a>], tools: &'a [Tool], media: u64) -> Self {
+    pub fn by(calls: &'a [StepCall<'a>], tools: &'a [Tool], media: u64) -> Self {
         Self {
             turn: (calls, tools),
             media,

@@ -16,18 +16,18 @@ const DEPTH: usize = 6;
 
 /// What a result says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said<'a> {
+pub(super) struct ResultText<'a> {
     pub text: Cow<'a, str>,
     /// A wrapper says that it is an error.
     pub is_error: bool,
 }
 
 /// A result as it stands in a body. Empty if there is none.
-pub(super) fn read(result: Option<Raw<'_>>) -> Said<'_> {
-    let Some(raw) = result else { return Said { text: Cow::Borrowed(""), is_error: false } };
+pub(super) fn read(result: Option<Raw<'_>>) -> ResultText<'_> {
+    let Some(raw) = result else { return ResultText { text: Cow::Borrowed(""), is_error: false } };
     let mut said = match raw.is_string() {
-        true => Said { text: json::text(raw).unwrap_or(Cow::Borrowed(raw.get())), is_error: false },
-        false => Said { text: Cow::Borrowed(raw.get()), is_error: false },
+        true => ResultText { text: json::text(raw).unwrap_or(Cow::Borrowed(raw.get())), is_error: false },
+        false => ResultText { text: Cow::Borrowed(raw.get()), is_error: false },
     };
     unwrap(&mut said);
     said
@@ -35,7 +35,7 @@ pub(super) fn read(result: Option<Raw<'_>>) -> Said<'_> {
 
 /// What a user's text says that answers an agent, and whether a wrapper says that it is an error.
 pub(crate) fn said(text: &str) -> (Cow<'_, str>, bool) {
-    let Said { text, is_error } = of_text(text);
+    let ResultText { text, is_error } = of_text(text);
     (text, is_error)
 }
 
@@ -50,48 +50,50 @@ pub(crate) fn frame(text: &str) -> u64 {
 }
 
 /// A result that is text.
-pub(super) fn of_text(text: &str) -> Said<'_> {
-    let mut said = Said { text: Cow::Borrowed(text), is_error: false };
+pub(super) fn of_text(text: &str) -> ResultText<'_> {
+    let mut said = ResultText { text: Cow::Borrowed(text), is_error: false };
     unwrap(&mut said);
     said
 }
 
-fn unwrap(said: &mut Said<'_>) {
+fn unwrap(said: &mut ResultText<'_>) {
     for _ in 0..DEPTH {
         let inner = match &said.text {
             Cow::Borrowed(text) => inner(text),
-            Cow::Owned(text) => inner(text)
-                .map(|Said { text, is_error }| Said { text: Cow::Owned(text.into_owned()), is_error }),
+            Cow::Owned(text) => inner(text).map(|ResultText { text, is_error }| ResultText {
+                text: Cow::Owned(text.into_owned()),
+                is_error,
+            }),
         };
         let Some(inner) = inner else { return };
-        *said = Said { text: inner.text, is_error: said.is_error || inner.is_error };
+        *said = ResultText { text: inner.text, is_error: said.is_error || inner.is_error };
     }
 }
 
 /// What is in the outermost wrapper. Returns `None` when there is no wrapper.
-fn inner(text: &str) -> Option<Said<'_>> {
+fn inner(text: &str) -> Option<ResultText<'_>> {
     /// A list of blocks has one of these names.
     static NAMES: [Sought; 2] =
         [Sought::new(|| Finder::new("\"text\"")), Sought::new(|| Finder::new("\"json\""))];
     let trimmed = text.trim();
-    let plain = |text: Cow<'static, str>, is_error| Said { text, is_error };
+    let plain = |text: Cow<'static, str>, is_error| ResultText { text, is_error };
     match trimmed.bytes().next()? {
         _ if trimmed.len() > MAX_WRAPPED => None,
         b'"' => {
             let raw = Raw::read(trimmed).ok().filter(|raw| raw.is_string())?;
-            Some(Said { text: json::string(raw)?, is_error: false })
+            Some(ResultText { text: json::string(raw)?, is_error: false })
         }
         b'[' if !NAMES.iter().any(|name| name.is_in(trimmed)) => None,
         b'[' => texts(Raw::read(trimmed).ok()?).map(|text| plain(text.into(), false)),
         b'{' => member(Raw::read(trimmed).ok().filter(|raw| raw.is_object())?),
         _ => in_python(trimmed).or_else(|| without_fields(trimmed)).or_else(|| {
-            without_label(trimmed).map(|text| Said { text: Cow::Borrowed(text), is_error: false })
+            without_label(trimmed).map(|text| ResultText { text: Cow::Borrowed(text), is_error: false })
         }),
     }
 }
 
 /// The only member of an object; the texts of an MCP result or of a content block.
-fn member(object: Raw<'_>) -> Option<Said<'_>> {
+fn member(object: Raw<'_>) -> Option<ResultText<'_>> {
     let is_error = explicit::members_say_failure(object);
     let mut members = object.members();
     let (name, only) = members.next()?;
@@ -103,17 +105,17 @@ fn member(object: Raw<'_>) -> Option<Said<'_>> {
             return None;
         }
         let text = if only.is_string() { json::string(only)? } else { Cow::Borrowed(only.get()) };
-        return Some(Said { text, is_error });
+        return Some(ResultText { text, is_error });
     }
     if let Some(said) = with_exit_code(object) {
         return Some(said);
     }
     let [content, kind, text] = object.pick(["content", "type", "text"]).ok()?;
     if let Some(said) = content.filter(|content| content.is_list()).and_then(texts) {
-        return Some(Said { text: said.into(), is_error });
+        return Some(ResultText { text: said.into(), is_error });
     }
     let is_text = kind.and_then(json::string).is_some_and(|kind| kind == "text");
-    Some(Said { text: json::string(text.filter(|text| is_text && text.is_string())?)?, is_error })
+    Some(ResultText { text: json::string(text.filter(|text| is_text && text.is_string())?)?, is_error })
 }
 
 /// The texts of a list of blocks that all have a text, or JSON. The first block that has neither ends the look.
@@ -128,7 +130,7 @@ fn texts(list: Raw<'_>) -> Option<String> {
 }
 
 /// `meta=None content=[TextContent(type='text', text='..', annotations=None)] isError=False`.
-fn in_python(text: &str) -> Option<Said<'_>> {
+fn in_python(text: &str) -> Option<ResultText<'_>> {
     static BLOCK: Sought = Sought::new(|| Finder::new("TextContent(type='text', text="));
     let mut places = BLOCK.places(text).peekable();
     let begins = places.peek().and_then(|at| text.get(..*at))?;
@@ -143,7 +145,7 @@ fn in_python(text: &str) -> Option<Said<'_>> {
             python_string(quoted.get(quote.len_utf8()..)?, quote)
         })
         .collect();
-    Some(Said { text: said.join("\n").into(), is_error: text.trim_end().ends_with("isError=True") })
+    Some(ResultText { text: said.join("\n").into(), is_error: text.trim_end().ends_with("isError=True") })
 }
 
 /// What a literal of Python says whose opening quote has been read.
@@ -167,15 +169,15 @@ fn python_string(literal: &str, quote: char) -> Option<String> {
 }
 
 /// What a program has printed, beside how it ended: an exit code that is 0 adds nothing, and another one says that it failed.
-fn printed<'a>(text: Cow<'a, str>, code: &str) -> Option<Said<'a>> {
+fn printed<'a>(text: Cow<'a, str>, code: &str) -> Option<ResultText<'a>> {
     let is_error = explicit::failed_by_exit_code(code)?;
     // Lines that look like a failure are content where the program went well; only the code tells.
     let is_whole = is_error || !explicit::is_failure(&text);
-    is_whole.then_some(Said { text, is_error })
+    is_whole.then_some(ResultText { text, is_error })
 }
 
 /// `{"output": "a.rs", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}`.
-fn with_exit_code(object: Raw<'_>) -> Option<Said<'_>> {
+fn with_exit_code(object: Raw<'_>) -> Option<ResultText<'_>> {
     let mut members = object.members();
     let ((_, output), (_, beside)) = (members.next()?, members.next()?);
     if members.next().is_some() || !output.is_string() || !beside.is_object() {
@@ -189,7 +191,7 @@ fn with_exit_code(object: Raw<'_>) -> Option<Said<'_>> {
 }
 
 /// Without the fields that a tool writes around what a program has printed. They differ each time.
-fn without_fields(text: &str) -> Option<Said<'_>> {
+fn without_fields(text: &str) -> Option<ResultText<'_>> {
     let (output, fields) = output_behind_fields(text).or_else(|| output_before_fields(text))?;
     printed(Cow::Borrowed(output), fields)
 }

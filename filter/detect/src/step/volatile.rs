@@ -18,7 +18,7 @@ use crate::{
 const HEX_WORD: usize = 8;
 
 /// A text without what is volatile in it.
-pub(super) struct Settled {
+pub(super) struct StableText {
     /// Digest of the words, a number as one sign.
     pub digest: u64,
     /// The numbers that are left.
@@ -28,7 +28,7 @@ pub(super) struct Settled {
 }
 
 /// Settles a text.
-pub(super) fn settled(said: &str) -> Settled {
+pub(super) fn settled(said: &str) -> StableText {
     let plain = without_colours(said.trim());
     let mut settler = Settler::default();
     settler.read(&plain);
@@ -39,7 +39,7 @@ pub(super) fn settled(said: &str) -> Settled {
             let _ = write!(frame, " {value}");
         }
     }
-    Settled { digest: digest(frame.as_bytes()), numbers, exact: digest(exact.as_bytes()) }
+    StableText { digest: digest(frame.as_bytes()), numbers, exact: digest(exact.as_bytes()) }
 }
 
 /// Digest of the first words of a settled text. Texts that are equal once they are settled begin alike.

@@ -4,7 +4,7 @@
 use crate::{
     answer_event::{AnswerEvent, CallStart, Ending, EventSink, Payload, WholeCall},
     json::{Raw, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 const MESSAGE: [&str; 7] = ["id", "type", "role", "model", "content", "stop_reason", "usage"];
@@ -137,10 +137,10 @@ fn event<'a>(event: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
 }
 
 /// `input_tokens` counts neither tokens read from the cache nor those written to it.
-fn usage(raw: Raw<'_>) -> Report {
+fn usage(raw: Raw<'_>) -> UsageReport {
     let usage = Object::of(raw);
     let written = usage.number("cache_creation_input_tokens").unwrap_or(0);
-    Report {
+    UsageReport {
         input: usage.number("input_tokens").map(|input| input.saturating_add(written)),
         cached: usage.number("cache_read_input_tokens").unwrap_or(0),
         output: usage.number("output_tokens").unwrap_or(0),

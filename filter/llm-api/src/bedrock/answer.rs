@@ -4,7 +4,7 @@
 use crate::{
     answer_event::{AnswerEvent, CallStart, Ending, EventSink, Payload, WholeCall},
     json::{Raw, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 /// `p` is padding of random length.
@@ -115,10 +115,10 @@ fn event<'a>(kind: &str, event: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
 }
 
 /// `inputTokens` counts neither tokens read from the cache nor those written to it.
-fn usage(raw: Raw<'_>) -> Report {
+fn usage(raw: Raw<'_>) -> UsageReport {
     let usage = Object::of(raw);
     let written = usage.number("cacheWriteInputTokens").unwrap_or(0);
-    Report {
+    UsageReport {
         input: usage.number("inputTokens").map(|input| input.saturating_add(written)),
         cached: usage.number("cacheReadInputTokens").unwrap_or(0),
         output: usage.number("outputTokens").unwrap_or(0),

@@ -26,7 +26,7 @@ enum Frames {
 
 /// The change of one event of a stream.
 #[derive(Debug, Default)]
-pub struct Changed {
+pub struct EventChange {
     /// Events to insert in front of it, as JSON. Their frames are like that of the last event that was a pattern.
     pub before: Vec<String>,
     /// Its new content. `None` if it does not change.
@@ -37,25 +37,25 @@ pub struct Changed {
 }
 
 /// The change that is made.
-pub trait Change {
+pub trait EventRewrite {
     /// The new content of a whole JSON answer. Returns `None` when it does not change.
     fn whole(&mut self, json: &str) -> Option<String>;
 
     /// The change of one event of a stream. `kind`: the event's type if the framing has one.
-    fn event(&mut self, kind: &str, json: &str) -> Changed;
+    fn event(&mut self, kind: &str, json: &str) -> EventChange;
 
     /// Events to insert at the end, or in front of everything that no longer changes.
     fn rest(&mut self) -> Vec<String>;
 }
 
 /// Makes the same change to a whole answer and to each event.
-impl<F: FnMut(&str) -> Option<String>> Change for F {
+impl<F: FnMut(&str) -> Option<String>> EventRewrite for F {
     fn whole(&mut self, json: &str) -> Option<String> {
         self(json)
     }
 
-    fn event(&mut self, _kind: &str, json: &str) -> Changed {
-        Changed { json: self(json), ..Changed::default() }
+    fn event(&mut self, _kind: &str, json: &str) -> EventChange {
+        EventChange { json: self(json), ..EventChange::default() }
     }
 
     fn rest(&mut self) -> Vec<String> {
@@ -86,7 +86,7 @@ impl Rewriter {
 
     /// What passes in place of this part of the answer. Returns `None` when the part passes unchanged. `is_last`: no
     /// part follows.
-    pub fn push(&mut self, part: &[u8], is_last: bool, change: &mut dyn Change) -> Option<Vec<u8>> {
+    pub fn push(&mut self, part: &[u8], is_last: bool, change: &mut dyn EventRewrite) -> Option<Vec<u8>> {
         let held_before = self.held_bytes();
         let mut passed = Vec::with_capacity(part.len());
         match &mut self.frames {
@@ -127,7 +127,7 @@ impl Rewriter {
     }
 
     /// Lets everything pass that is held.
-    fn end(&mut self, is_whole: bool, change: &mut dyn Change, passed: &mut Vec<u8>) {
+    fn end(&mut self, is_whole: bool, change: &mut dyn EventRewrite, passed: &mut Vec<u8>) {
         match std::mem::replace(&mut self.frames, Frames::Done) {
             Frames::Sse(events) => events.end(is_whole, change, passed),
             Frames::AwsEventStream(pattern) => {
@@ -146,7 +146,7 @@ fn frames(
     held: &mut Vec<u8>,
     most: usize,
     pattern: &mut Vec<u8>,
-    change: &mut dyn Change,
+    change: &mut dyn EventRewrite,
     passed: &mut Vec<u8>,
 ) -> bool {
     let mut rest = held.as_slice();
@@ -307,13 +307,13 @@ mod tests {
     /// Drops every event.
     struct Nothing;
 
-    impl Change for Nothing {
+    impl EventRewrite for Nothing {
         fn whole(&mut self, _: &str) -> Option<String> {
             None
         }
 
-        fn event(&mut self, _: &str, _: &str) -> Changed {
-            Changed { is_dropped: true, ..Changed::default() }
+        fn event(&mut self, _: &str, _: &str) -> EventChange {
+            EventChange { is_dropped: true, ..EventChange::default() }
         }
 
         fn rest(&mut self) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     MARK,
-    rewrite::{Change, JsonEnd},
+    rewrite::{EventRewrite, JsonEnd},
 };
 
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Events {
         self.line.len().saturating_add(self.fields.len())
     }
 
-    pub fn push(&mut self, part: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) {
+    pub fn push(&mut self, part: &[u8], change: &mut dyn EventRewrite, passed: &mut Vec<u8>) {
         let Some(last) = part.last() else { return };
         let mut part = part;
         let is_after_return = std::mem::replace(&mut self.is_after_return, *last == b'\r');
@@ -69,7 +69,7 @@ impl Events {
     }
 
     /// Nothing more changes. The last line of a whole answer may lack its end.
-    pub fn end(mut self, is_whole: bool, change: &mut dyn Change, passed: &mut Vec<u8>) {
+    pub fn end(mut self, is_whole: bool, change: &mut dyn EventRewrite, passed: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         let is_done = is_whole && self.data(&line, change, passed);
         self.put(&change.rest(), passed);
@@ -79,7 +79,7 @@ impl Events {
         }
     }
 
-    fn take(&mut self, line: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) {
+    fn take(&mut self, line: &[u8], change: &mut dyn EventRewrite, passed: &mut Vec<u8>) {
         if matches!(line, b"\n" | b"\r" | b"\r\n") {
             self.is_open = false;
             self.begun.clear();
@@ -100,7 +100,7 @@ impl Events {
     }
 
     /// Whether it is a line of data, which passes, waits for the rest of its JSON, or is replaced.
-    fn data(&mut self, line: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) -> bool {
+    fn data(&mut self, line: &[u8], change: &mut dyn EventRewrite, passed: &mut Vec<u8>) -> bool {
         let (mark, field) = without_mark(line);
         let Some(data) = field.strip_prefix(DATA) else { return false };
         // As clients read bytes that are no UTF-8.

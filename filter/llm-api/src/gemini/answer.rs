@@ -5,7 +5,7 @@
 use crate::{
     answer_event::{AnswerEvent, Block, Ending, EventSink, Payload, Piece, WholeCall, with_other},
     json::{Raw, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 const ENVELOPE: [&str; 5] = ["candidates", "usageMetadata", "modelVersion", "responseId", "createTime"];
@@ -88,11 +88,11 @@ fn said_in<'a>(
 }
 
 /// The input count includes cached tokens. The output count excludes thoughts.
-fn usage(raw: Raw<'_>) -> Report {
+fn usage(raw: Raw<'_>) -> UsageReport {
     let usage = Object::of(raw);
     let count = |name| usage.number(name).unwrap_or(0);
     let cached = count("cachedContentTokenCount");
-    Report {
+    UsageReport {
         input: usage.number("promptTokenCount").map(|input| input.saturating_sub(cached)),
         cached,
         output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),

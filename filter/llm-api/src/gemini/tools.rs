@@ -11,7 +11,7 @@ use crate::{
         object::Object,
     },
     tool_names::{snake_case, text},
-    tools::{self, Asked, May, Offer, listed},
+    tools::{self, May, Offer, PolicyLists, listed},
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
@@ -63,9 +63,9 @@ impl Cuts {
                     return Err(Unreadable::Shape);
                 }
                 let is_servers = name == "mcp_servers";
-                if !(is_function || is_servers && may(&name, Asked::Both)) {
-                    gone.push(!may(&name, Asked::Both));
-                    self.denied.extend(Some(name).filter(|name| !may(name, Asked::Both)));
+                if !(is_function || is_servers && may(&name, PolicyLists::Both)) {
+                    gone.push(!may(&name, PolicyLists::Both));
+                    self.denied.extend(Some(name).filter(|name| !may(name, PolicyLists::Both)));
                     continue;
                 }
                 let filtered = tools::filter(body, value, is_servers, may)?;

@@ -6,7 +6,7 @@
 use crate::{
     answer_event::{AnswerEvent, CallStart, Ending, EventSink, Payload, WholeCall},
     json::{Raw, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 const INTERACTION: [&str; 9] =
@@ -179,11 +179,11 @@ fn copies<'a>(told: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
 }
 
 /// The input count includes cached tokens. The output count excludes thoughts.
-fn usage(raw: Raw<'_>) -> Report {
+fn usage(raw: Raw<'_>) -> UsageReport {
     let usage = Object::of(raw);
     let count = |name| usage.number(name).unwrap_or(0);
     let cached = count("total_cached_tokens");
-    Report {
+    UsageReport {
         input: usage.number("total_input_tokens").map(|input| input.saturating_sub(cached)),
         cached,
         output: count("total_output_tokens").saturating_add(count("total_thought_tokens")),

@@ -5,5 +5,5 @@ mod request;
 mod tools;
 
 pub use reply::{AnswerAs, invalid, reply};
-pub use request::{Request, ToolCall, is_batch, requests};
-pub use tools::{Wanted, restricted_list, wanted};
+pub use request::{McpToolCall, Request, is_batch, requests};
+pub use tools::{McpToolUse, restricted_list, wanted};

@@ -10,11 +10,11 @@ pub struct Request<'a> {
     /// The id as it stands in the message.
     pub id: &'a str,
     /// Present if the method is `tools/call`.
-    pub call: Option<ToolCall<'a>>,
+    pub call: Option<McpToolCall<'a>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCall<'a> {
+pub struct McpToolCall<'a> {
     pub tool: Cow<'a, str>,
     /// JSON.
     pub arguments: &'a str,
@@ -46,9 +46,9 @@ fn request(message: Raw<'_>) -> Result<Option<Request<'_>>, Unreadable> {
     Ok(Some(Request { id: id.get(), call }))
 }
 
-fn call(params: Raw<'_>) -> Option<ToolCall<'_>> {
+fn call(params: Raw<'_>) -> Option<McpToolCall<'_>> {
     let [name, arguments] = params.pick(["name", "arguments"]).ok()?;
-    Some(ToolCall { tool: json::string(name?)?, arguments: arguments.map_or("{}", Raw::get) })
+    Some(McpToolCall { tool: json::string(name?)?, arguments: arguments.map_or("{}", Raw::get) })
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
             r#"{"method":"tools/call","params":{"arguments":{"b":2},"name":"f","_meta":{"x":1}},"id":"z"}"#,
         );
         assert_eq!(call.id, "\"z\"");
-        assert_eq!(call.call, Some(ToolCall { tool: "f".into(), arguments: r#"{"b":2}"# }));
+        assert_eq!(call.call, Some(McpToolCall { tool: "f".into(), arguments: r#"{"b":2}"# }));
         let bare = one(r#"{"id":1,"method":"tools/call","params":{"name":"f"}}"#);
         assert_eq!(bare.call.unwrap().arguments, "{}");
     }

@@ -12,7 +12,7 @@ use crate::{
 
 /// What a client's body asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct McpToolUse {
     /// The tools that are called, with or without an answer.
     pub calls: Vec<String>,
     /// Whether the list of tools is asked for.
@@ -22,8 +22,8 @@ pub struct Wanted {
 }
 
 /// Reads a body, one message or a batch.
-pub fn wanted(body: &[u8]) -> Wanted {
-    let mut wanted = Wanted::default();
+pub fn wanted(body: &[u8]) -> McpToolUse {
+    let mut wanted = McpToolUse::default();
     let Some(whole) = std::str::from_utf8(body).ok().and_then(|body| Raw::read(body).ok()) else {
         return wanted;
     };

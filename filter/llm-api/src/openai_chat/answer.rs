@@ -3,7 +3,7 @@
 use crate::{
     answer_event::{AnswerEvent, Block, CallStart, Ending, EventSink, Payload, Piece, WholeCall, with_other},
     json::{Raw, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 /// Members around the choices: ids, counts, who answered.
@@ -117,10 +117,10 @@ fn call<'a>(made: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
 }
 
 /// The input count includes cached tokens.
-fn usage(raw: Raw<'_>) -> Report {
+fn usage(raw: Raw<'_>) -> UsageReport {
     let usage = Object::of(raw);
     let cached = usage.object("prompt_tokens_details").number("cached_tokens").unwrap_or(0);
-    Report {
+    UsageReport {
         input: usage.number("prompt_tokens").map(|input| input.saturating_sub(cached)),
         cached,
         output: usage.number("completion_tokens").unwrap_or(0),

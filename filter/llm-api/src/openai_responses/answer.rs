@@ -5,7 +5,7 @@
 use crate::{
     answer_event::{AnswerEvent, Ending, EventSink, Payload, Repeated, WholeCall},
     json::{Raw, object::Object},
-    usage::Report,
+    usage::UsageReport,
 };
 
 /// Ids, counts, and parameters of the request, which are repeated.
@@ -184,10 +184,10 @@ fn copy<'a>(part: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
 }
 
 /// The input count includes cached tokens.
-fn usage(raw: Raw<'_>) -> Report {
+fn usage(raw: Raw<'_>) -> UsageReport {
     let usage = Object::of(raw);
     let cached = usage.object("input_tokens_details").number("cached_tokens").unwrap_or(0);
-    Report {
+    UsageReport {
         input: usage.number("input_tokens").map(|input| input.saturating_sub(cached)),
         cached,
         output: usage.number("output_tokens").unwrap_or(0),

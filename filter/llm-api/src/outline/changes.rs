@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::{
-    Entry, Outline,
-    cutting::{Counted, Cut, cut_texts, list_edits},
+    Outline, OutlineEntry,
+    cutting::{Cut, MeasuredTexts, cut_texts, list_edits},
     place,
 };
 use crate::{
@@ -21,14 +21,14 @@ pub(super) const DROPPED: &str = "[Tool result dropped -- its call is missing]";
 pub struct Changes<'o, 'a> {
     outline: &'o Outline<'a>,
     /// One for each entry.
-    entries: Vec<Change>,
+    entries: Vec<EntryChanges>,
     /// Edits within entries.
     leaves: Vec<Edit>,
 }
 
 /// The changes of one entry, without those of its texts.
 #[derive(Debug, Default)]
-struct Change {
+struct EntryChanges {
     is_dropped: bool,
     /// For each element of its content, whether it is cut. Empty if no element is cut.
     cut: Vec<bool>,
@@ -53,7 +53,7 @@ impl<'o, 'a> Changes<'o, 'a> {
     pub fn of(outline: &'o Outline<'a>) -> Self {
         Self {
             outline,
-            entries: outline.entries.iter().map(|_| Change::default()).collect(),
+            entries: outline.entries.iter().map(|_| EntryChanges::default()).collect(),
             leaves: Vec::new(),
         }
     }
@@ -75,7 +75,7 @@ impl<'o, 'a> Changes<'o, 'a> {
 
     /// Cuts the middle out of texts. Returns the number of bytes saved. If the cut covers a whole further text, a short
     /// mark stays of it, because providers accept no empty texts.
-    pub fn cut_texts(&mut self, texts: &Counted<'_>, cut: Cut<'_>) -> usize {
+    pub fn cut_texts(&mut self, texts: &MeasuredTexts<'_>, cut: Cut<'_>) -> usize {
         let edits = cut_texts(self.outline.body, texts, cut);
         let removed: usize = edits.iter().map(|edit| edit.at.len()).sum();
         let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
@@ -84,7 +84,7 @@ impl<'o, 'a> Changes<'o, 'a> {
     }
 
     /// The number of bytes that `cut_texts` would save.
-    pub fn would_cut(&self, texts: &Counted<'_>, cut: Cut<'_>) -> usize {
+    pub fn would_cut(&self, texts: &MeasuredTexts<'_>, cut: Cut<'_>) -> usize {
         let edits = cut_texts(self.outline.body, texts, cut);
         let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
         edits.iter().map(|edit| edit.at.len()).sum::<usize>().saturating_sub(added)
@@ -129,7 +129,7 @@ impl<'o, 'a> Changes<'o, 'a> {
 
     /// Entries that became empty.
     pub(super) fn emptied(&self) -> Vec<usize> {
-        let is_empty = |change: &Change| {
+        let is_empty = |change: &EntryChanges| {
             !change.cut.is_empty() && change.cut.iter().all(|is_cut| *is_cut) && change.front.is_empty()
         };
         let all = self.entries.iter().enumerate();
@@ -193,7 +193,7 @@ impl<'o, 'a> Changes<'o, 'a> {
     }
 
     /// The edits of one entry's content.
-    fn content_edits(&self, entry: &Entry<'_>, change: &Change) -> Vec<Edit> {
+    fn content_edits(&self, entry: &OutlineEntry<'_>, change: &EntryChanges) -> Vec<Edit> {
         let Some(content) = entry.content else { return Vec::new() };
         let front = Some(self.text(&change.front)).filter(|_| !change.front.is_empty());
         let here = place(self.outline.body, content);

@@ -13,12 +13,12 @@ use crate::{
 
 /// The texts of a message or a result, and their number of characters.
 #[derive(Debug)]
-pub struct Counted<'a> {
+pub struct MeasuredTexts<'a> {
     texts: Vec<(Raw<'a>, usize)>,
     pub characters: usize,
 }
 
-impl<'a> Counted<'a> {
+impl<'a> MeasuredTexts<'a> {
     /// Returns `None` when there are no more than `least` characters.
     pub fn over(texts: &[Raw<'a>], least: usize) -> Option<Self> {
         let bytes: usize = texts.iter().map(|text| text.get().len()).sum();
@@ -41,7 +41,7 @@ pub struct Cut<'m> {
 }
 
 /// The edits that cut texts as `cut` says.
-pub(super) fn cut_texts(body: &str, texts: &Counted<'_>, cut: Cut<'_>) -> Vec<Edit> {
+pub(super) fn cut_texts(body: &str, texts: &MeasuredTexts<'_>, cut: Cut<'_>) -> Vec<Edit> {
     const GOES_ON: &str = "...";
     let (from, to) = (cut.first, texts.characters.saturating_sub(cut.last));
     let (mut edits, mut before) = (Vec::new(), 0_usize);

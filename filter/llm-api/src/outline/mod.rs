@@ -22,7 +22,7 @@ mod result;
 mod strings;
 
 pub use changes::Changes;
-pub use cutting::{Counted, Cut};
+pub use cutting::{Cut, MeasuredTexts};
 pub use pairing::{MISSING, Repaired, repair};
 pub use result::EntryResult;
 
@@ -30,7 +30,7 @@ pub use result::EntryResult;
 #[derive(Debug)]
 pub struct Outline<'a> {
     /// The elements of the list of messages, oldest first, or the one string in its place.
-    pub entries: Vec<Entry<'a>>,
+    pub entries: Vec<OutlineEntry<'a>>,
     /// The provider keeps a part of the history, so this is not all of it.
     pub is_part: bool,
     body: &'a str,
@@ -40,7 +40,7 @@ pub struct Outline<'a> {
 
 /// One message, or one item if calls, results and texts are items of their own.
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct OutlineEntry<'a> {
     pub role: Role,
     /// The texts of a user, as JSON strings. Empty for other roles.
     pub texts: Vec<Raw<'a>>,
@@ -112,8 +112,13 @@ impl<'a> Outline<'a> {
         Ok(outline)
     }
 
-    fn entry(&mut self, item: Item<'_, 'a>, role: Role, format: &Format) -> Result<Entry<'a>, Unreadable> {
-        let mut entry = Entry::new(item.raw, role);
+    fn entry(
+        &mut self,
+        item: Item<'_, 'a>,
+        role: Role,
+        format: &Format,
+    ) -> Result<OutlineEntry<'a>, Unreadable> {
+        let mut entry = OutlineEntry::new(item.raw, role);
         if self.form.placing == Placing::Within
             && let Some(content) = (format.content)(item)
         {
@@ -155,7 +160,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> OutlineEntry<'a> {
     #[inline(never)]
     fn new(raw: Raw<'a>, role: Role) -> Self {
         Self {

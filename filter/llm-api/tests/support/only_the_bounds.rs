@@ -4,7 +4,7 @@
 use sentinel_llm_api::{
     conversation::Conversation,
     edit::{self, Edit},
-    outline::{Changes, Counted, Cut, Outline, repair},
+    outline::{Changes, Cut, MeasuredTexts, Outline, repair},
 };
 
 use super::only_the_edits::all_at_once;
@@ -45,11 +45,11 @@ fn cut_texts<'a>(outline: &Outline<'a>, changes: &mut Changes<'_, 'a>) {
     let first = Cut { first: 2, last: 0, mark: "[\"cut\"]" };
     let middle = Cut { first: 1, last: 1, mark: "..." };
     for entry in &outline.entries {
-        if let Some(texts) = Counted::over(&entry.texts, 2) {
+        if let Some(texts) = MeasuredTexts::over(&entry.texts, 2) {
             changes.cut_texts(&texts, first);
         }
         for result in &entry.results {
-            if let Some(texts) = Counted::over(&result.texts, 2) {
+            if let Some(texts) = MeasuredTexts::over(&result.texts, 2) {
                 changes.cut_texts(&texts, middle);
             }
         }

@@ -6,7 +6,7 @@ use sentinel_llm_api::{
     answer_reader::AnswerReader,
     dialect::{DialectRef, FinalMessage},
     framing::Framing,
-    repeatable::{Content, FunctionCall, NotRepeatable, Wanted},
+    repeatable::{Content, FunctionCall, NotRepeatable, RepeatableLimits},
     usage::Usage,
 };
 use sentinel_wire::{Dialect as Wire, Stream};
@@ -64,11 +64,11 @@ pub fn written_of(content: &Content, dialect: DialectRef, framing: Framing, kept
 }
 
 pub fn read(dialect: DialectRef, content_type: &str, body: &[u8], step: usize) -> Option<Answer> {
-    read_with(Wanted { most: 1_000, with_calls: true }, dialect, content_type, body, step)
+    read_with(RepeatableLimits { most: 1_000, with_calls: true }, dialect, content_type, body, step)
 }
 
 pub fn read_with(
-    wanted: Wanted,
+    wanted: RepeatableLimits,
     dialect: DialectRef,
     content_type: &str,
     body: &[u8],
@@ -86,7 +86,7 @@ pub fn read_with(
 
 /// The content that can be given again if no calls are wanted.
 pub fn plain(dialect: DialectRef, content_type: &str, body: &[u8]) -> Option<Result<String, NotRepeatable>> {
-    let wanted = Wanted { most: 1_000, with_calls: false };
+    let wanted = RepeatableLimits { most: 1_000, with_calls: false };
     let content = read_with(wanted, dialect, content_type, body, 13)?.content?;
     Some(content.map(|content| {
         assert_eq!(content.calls, [], "none were wanted");

@@ -93,7 +93,7 @@ pub struct Outside {
 
 /// What is wanted of an account.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct LeaseNeed {
     pub key: u64,
     pub limited: [bool; 5],
     pub amounts: Amounts,
@@ -193,9 +193,9 @@ impl Leases {
     }
 
     /// Takes all of it, or nothing. `is_asked`: the service was just asked, so that no lease has expired.
-    pub fn take(&self, wanted: &[Wanted], is_asked: bool, now: u64) -> Option<Vec<Take>> {
+    pub fn take(&self, wanted: &[LeaseNeed], is_asked: bool, now: u64) -> Option<Vec<Take>> {
         self.with(|table| {
-            let covers = |wanted: &Wanted| {
+            let covers = |wanted: &LeaseNeed| {
                 table.live.get(wanted.key).is_some_and(|lease| {
                     let left = lease.granted.less(lease.used);
                     (is_asked || now < lease.expires) && left.covers(wanted.amounts, wanted.limited)
@@ -209,18 +209,19 @@ impl Leases {
     }
 
     /// Takes of the leases that there are, whether they have it or not: the service is asked for it, or does not answer.
-    pub fn take_ahead(&self, wanted: &[Wanted], is_sure: bool, now: u64) -> Vec<Take> {
+    pub fn take_ahead(&self, wanted: &[LeaseNeed], is_sure: bool, now: u64) -> Vec<Take> {
         self.with(|table| Self::take_what_there_is(table, wanted, is_sure, now))
     }
 
-    fn take_what_there_is(table: &mut Table, wanted: &[Wanted], is_sure: bool, now: u64) -> Vec<Take> {
-        let take = |wanted: &Wanted| Some(table.live.get_mut(wanted.key)?.take(wanted.amounts, is_sure, now));
+    fn take_what_there_is(table: &mut Table, wanted: &[LeaseNeed], is_sure: bool, now: u64) -> Vec<Take> {
+        let take =
+            |wanted: &LeaseNeed| Some(table.live.get_mut(wanted.key)?.take(wanted.amounts, is_sure, now));
         wanted.iter().filter_map(take).collect()
     }
 
     /// Takes it without a lease: the service is told later.
-    pub fn take_outside(&self, wanted: Wanted, id: u64, outside: Outside, now: u64) -> Option<Take> {
-        let Wanted { key, amounts, .. } = wanted;
+    pub fn take_outside(&self, wanted: LeaseNeed, id: u64, outside: Outside, now: u64) -> Option<Take> {
+        let LeaseNeed { key, amounts, .. } = wanted;
         self.with(|table| {
             if table.live.get(key).is_none() {
                 if !table.make_room() {
@@ -246,7 +247,7 @@ impl Leases {
     }
 
     /// What is told of the leases in these accounts when the service is asked.
-    pub fn known(&self, wanted: &[Wanted]) -> Vec<LeaseUse> {
+    pub fn known(&self, wanted: &[LeaseNeed]) -> Vec<LeaseUse> {
         let is_wanted = |key: u64| wanted.iter().any(|wanted| wanted.key == key);
         self.with(|table| {
             let live = wanted.iter().filter_map(|wanted| table.live.get(wanted.key));

@@ -7,7 +7,7 @@ use sentinel_text::{digest, digest_pair};
 
 use super::{
     amounts::{Amounts, Price, limited},
-    leases::{Leases, Outside, Take, Wanted},
+    leases::{LeaseNeed, Leases, Outside, Take},
     words,
 };
 use crate::{
@@ -71,7 +71,7 @@ struct Want {
     unpriced: Unpriced,
     /// It has a limit of seconds.
     is_timed: bool,
-    wanted: Wanted,
+    wanted: LeaseNeed,
 }
 
 /// What the model costs.
@@ -137,7 +137,7 @@ impl Spending {
                 budget: budget.name.to_string(),
                 unpriced: budget.unpriced,
                 is_timed: budget.limits.seconds.is_some(),
-                wanted: Wanted {
+                wanted: LeaseNeed {
                     key: account(&budget.name, budget.per, &need.names),
                     limited: limited(&budget.limits),
                     amounts: Amounts::default(),
@@ -175,7 +175,7 @@ impl Spending {
         self.takes.len() < self.wants.len()
     }
 
-    fn wanted(&self) -> Vec<Wanted> {
+    fn wanted(&self) -> Vec<LeaseNeed> {
         self.wants.iter().map(|want| want.wanted).collect()
     }
 
@@ -312,7 +312,7 @@ impl Spending {
         }
         self.takes.retain(|take| take.is_sure);
         let is_sure = |want: &&Want| self.takes.iter().any(|take| take.key == want.wanted.key);
-        let unsure: Vec<Wanted> =
+        let unsure: Vec<LeaseNeed> =
             self.wants.iter().filter(|want| !is_sure(want)).map(|want| want.wanted).collect();
         let Some(taken) = leases.take(&unsure, true, host.now()) else {
             if self.calls < MOST_CALLS {
@@ -346,7 +346,7 @@ impl Spending {
                 Some(want) => (want.wanted.key, want.is_timed),
                 None => {
                     let limited = grant.granted.0.map(|granted| granted > 0);
-                    let wanted = Wanted { key: state.account, limited, amounts: Amounts::default() };
+                    let wanted = LeaseNeed { key: state.account, limited, amounts: Amounts::default() };
                     let budget = state.budget.clone();
                     let unpriced = Unpriced::Estimate;
                     self.wants.push(Want { budget, unpriced, is_timed: true, wanted });
@@ -412,7 +412,7 @@ impl Spending {
         let key = digest_pair(OUTSIDE, digest_pair(run(names), digest(model.as_bytes())));
         let is_priced = matches!(self.cost, Cost::Own) || self.need.is_free();
         let outside = Outside { names: names.clone(), dialect, model: model.clone(), is_priced };
-        let wanted = Wanted { key, limited: [false; 5], amounts };
+        let wanted = LeaseNeed { key, limited: [false; 5], amounts };
         self.wants =
             vec![Want { budget: String::new(), unpriced: Unpriced::Estimate, is_timed: false, wanted }];
         let id = digest_pair(key, host.random()).max(1);

@@ -9,7 +9,7 @@ use super::{
     Cuts, Removal,
     code::{Code, may_stand_before_a_fence},
     skipped::{Block, Skip, Skipped},
-    tags::{Candidate, Ending, Kind, LONGEST, Name, Tag, Taken},
+    tags::{Candidate, Ending, LONGEST, Name, Tag, TagKind, TagProgress},
 };
 
 /// An element longer than this is not taken out (bytes): it would have to be held until its end comes.
@@ -190,22 +190,22 @@ impl Cleaner {
     fn candidate(&mut self, candidate: Candidate, c: char, left: &mut String) {
         self.held.push(c);
         match candidate.take(&self.held, c) {
-            Taken::Maybe(candidate) => self.mode = Mode::Candidate(candidate),
-            Taken::No => {
+            TagProgress::Maybe(candidate) => self.mode = Mode::Candidate(candidate),
+            TagProgress::No => {
                 self.held.pop();
                 self.mode = Mode::Text;
                 let held = std::mem::take(&mut self.held);
                 self.say(&held, left);
                 self.text(c, left);
             }
-            Taken::Tag(tag) => self.tag(tag, left),
+            TagProgress::Tag(tag) => self.tag(tag, left),
             // An answer may end with the example of a system message.
-            Taken::Block(Block::SystemMessage) if self.has_spoken => {
+            TagProgress::Block(Block::SystemMessage) if self.has_spoken => {
                 self.mode = Mode::Text;
                 let held = std::mem::take(&mut self.held);
                 self.say(&held, left);
             }
-            Taken::Block(block) => {
+            TagProgress::Block(block) => {
                 let held = std::mem::take(&mut self.held);
                 self.set_aside(&held, block.step());
                 self.mode = Mode::Skipping(block, if c == '\n' { Skip::Start } else { Skip::Line });
@@ -220,24 +220,24 @@ impl Cleaner {
         self.mode = Mode::Text;
         match name.kind {
             // Thoughts come first. What ends nowhere goes back with its tag.
-            Kind::Thinking if opens && !self.has_spoken => {
+            TagKind::Thinking if opens && !self.has_spoken => {
                 self.taken = text;
                 self.mode = Mode::Inside(name, Ending::default());
             }
-            Kind::Thinking if is_empty && !self.has_spoken => self.set_aside(&text, name.kind.step()),
-            Kind::Final if opens && !self.has_spoken => {
+            TagKind::Thinking if is_empty && !self.has_spoken => self.set_aside(&text, name.kind.step()),
+            TagKind::Final if opens && !self.has_spoken => {
                 self.has_opened = true;
                 self.set_aside(&text, name.kind.step());
             }
-            Kind::Final if opens && self.has_opened && self.has_spoken && self.reopens() => {}
-            Kind::Final if closes && self.has_opened => self.set_aside(&text, name.kind.step()),
+            TagKind::Final if opens && self.has_opened && self.has_spoken && self.reopens() => {}
+            TagKind::Final if closes && self.has_opened => self.set_aside(&text, name.kind.step()),
             // A call comes last, on lines of its own. After a colon it is an example.
-            Kind::Call | Kind::Argument
+            TagKind::Call | TagKind::Argument
                 if opens && self.has_spoken && !self.is_mid_line && self.last != ':' =>
             {
                 self.opening = text;
                 self.mode = match name.kind {
-                    Kind::Call => Mode::Deciding(name),
+                    TagKind::Call => Mode::Deciding(name),
                     _ => Mode::Inside(name, Ending::default()),
                 };
             }
@@ -294,7 +294,7 @@ impl Cleaner {
         if ending.take(name, c) {
             self.mode = Mode::Text;
             // Elements of other XML have the same names, and no parameters.
-            if name.kind == Kind::Argument && !self.taken.contains("<parameter") {
+            if name.kind == TagKind::Argument && !self.taken.contains("<parameter") {
                 return self.give_back(left);
             }
             let element = std::mem::take(&mut self.opening) + &std::mem::take(&mut self.taken);

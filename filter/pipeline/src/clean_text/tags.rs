@@ -7,7 +7,7 @@ pub const LONGEST: usize = 128;
 
 /// What a tag stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TagKind {
     /// Goes with all that is in it.
     Thinking,
     /// Goes without what is in it.
@@ -18,7 +18,7 @@ pub enum Kind {
     Argument,
 }
 
-impl Kind {
+impl TagKind {
     pub fn step(self) -> Removal {
         match self {
             Self::Thinking => Removal::Thinking,
@@ -32,33 +32,33 @@ impl Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Name {
     pub text: &'static str,
-    pub kind: Kind,
+    pub kind: TagKind,
     /// A tag that opens has `name=`, or `=` behind its name.
     needs_name: bool,
 }
 
-const fn name(text: &'static str, kind: Kind, needs_name: bool) -> Name {
+const fn name(text: &'static str, kind: TagKind, needs_name: bool) -> Name {
     Name { text, kind, needs_name }
 }
 
 static NAMES: [Name; 17] = [
-    name("think", Kind::Thinking, false),
-    name("thinking", Kind::Thinking, false),
-    name("thought", Kind::Thinking, false),
-    name("antthinking", Kind::Thinking, false),
-    name("final", Kind::Final, false),
-    name("tool_call", Kind::Call, false),
-    name("tool_calls", Kind::Call, false),
-    name("function_call", Kind::Call, false),
-    name("function_calls", Kind::Call, false),
-    name("tool_use", Kind::Call, false),
-    name("minimax:tool_call", Kind::Call, false),
-    name("invfunction_calls", Kind::Call, false),
-    name("functioninvoke", Kind::Call, false),
-    name("invoke", Kind::Argument, true),
-    name("function", Kind::Argument, true),
-    name("parameter", Kind::Argument, true),
-    name("redacted_thinking", Kind::Thinking, false),
+    name("think", TagKind::Thinking, false),
+    name("thinking", TagKind::Thinking, false),
+    name("thought", TagKind::Thinking, false),
+    name("antthinking", TagKind::Thinking, false),
+    name("final", TagKind::Final, false),
+    name("tool_call", TagKind::Call, false),
+    name("tool_calls", TagKind::Call, false),
+    name("function_call", TagKind::Call, false),
+    name("function_calls", TagKind::Call, false),
+    name("tool_use", TagKind::Call, false),
+    name("minimax:tool_call", TagKind::Call, false),
+    name("invfunction_calls", TagKind::Call, false),
+    name("functioninvoke", TagKind::Call, false),
+    name("invoke", TagKind::Argument, true),
+    name("function", TagKind::Argument, true),
+    name("parameter", TagKind::Argument, true),
+    name("redacted_thinking", TagKind::Thinking, false),
 ];
 
 /// A tag that is whole.
@@ -90,7 +90,7 @@ pub enum Candidate {
 
 /// What a character makes of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum TagProgress {
     Maybe(Candidate),
     No,
     Tag(Tag),
@@ -101,33 +101,37 @@ impl Candidate {
     pub const TAG: Self = Self::Name { closes: false, start: 1 };
 
     /// `held`: all of it, with its last character `c`.
-    pub fn take(self, held: &str, c: char) -> Taken {
+    pub fn take(self, held: &str, c: char) -> TagProgress {
         if held.len() > LONGEST {
-            return Taken::No;
+            return TagProgress::No;
         }
         match self {
             Self::Name { closes: false, start: 1 } if held == "</" => {
-                Taken::Maybe(Self::Name { closes: true, start: 2 })
+                TagProgress::Maybe(Self::Name { closes: true, start: 2 })
             }
             Self::Name { closes, start } => {
                 let at = held.len().saturating_sub(c.len_utf8());
-                let Some((before, said)) = held.split_at_checked(at) else { return Taken::No };
+                let Some((before, said)) = held.split_at_checked(at) else { return TagProgress::No };
                 let so_far = held.get(start..).unwrap_or_default();
                 if NAMES.iter().any(|name| begins(name.text, so_far)) {
-                    return Taken::Maybe(self);
+                    return TagProgress::Maybe(self);
                 }
                 let whole = before.get(start..).unwrap_or_default();
                 let Some(name) = NAMES.iter().find(|name| name.text.eq_ignore_ascii_case(whole)) else {
-                    return Taken::No;
+                    return TagProgress::No;
                 };
                 let may_follow = matches!(said, ">" | "/" | " " | "\t") || said == "=" && name.needs_name;
                 let start = before.len();
-                if may_follow { Self::Attributes { name, closes, start }.take(held, c) } else { Taken::No }
+                if may_follow {
+                    Self::Attributes { name, closes, start }.take(held, c)
+                } else {
+                    TagProgress::No
+                }
             }
             Self::Attributes { name, closes, start } => {
                 let attributes = held.get(start..).unwrap_or_default();
                 match c {
-                    '<' | '`' | '\n' | '[' => Taken::No,
+                    '<' | '`' | '\n' | '[' => TagProgress::No,
                     '>' => {
                         let attributes = attributes.trim_end_matches('>');
                         let is_named =
@@ -135,19 +139,19 @@ impl Candidate {
                         let stands_alone = name.needs_name && !is_named && !closes;
                         // The end of a function may be anybody's; that of an argument is not.
                         let is_foreign = closes && name.needs_name && name.text != "parameter";
-                        let is_bare = closes || name.kind == Kind::Final;
+                        let is_bare = closes || name.kind == TagKind::Final;
                         if stands_alone || is_foreign || is_bare && !attributes.trim().is_empty() {
-                            return Taken::No;
+                            return TagProgress::No;
                         }
-                        Taken::Tag(Tag { name, closes, is_empty: attributes.ends_with('/') })
+                        TagProgress::Tag(Tag { name, closes, is_empty: attributes.ends_with('/') })
                     }
-                    _ => Taken::Maybe(self),
+                    _ => TagProgress::Maybe(self),
                 }
             }
             Self::Mark => match MARKS.iter().find(|(mark, _)| mark.starts_with(held)) {
-                Some((mark, block)) if mark.len() == held.len() => Taken::Block(*block),
-                Some(_) => Taken::Maybe(self),
-                None => Taken::No,
+                Some((mark, block)) if mark.len() == held.len() => TagProgress::Block(*block),
+                Some(_) => TagProgress::Maybe(self),
+                None => TagProgress::No,
             },
         }
     }

@@ -5,7 +5,7 @@ use sentinel_detect::{
     step::shown,
     verdict::{Finding, Signal, Verdict},
 };
-use sentinel_llm_api::mcp::ToolCall;
+use sentinel_llm_api::mcp::McpToolCall;
 use sentinel_text::{digest, digest_pair};
 
 use super::McpSeen;
@@ -30,7 +30,7 @@ pub fn run(seen: &McpSeen<'_>, case: &mut McpCase) {
     case.is_judged = true;
     let (now, id) = (host.now(), case.scope.id());
     let counts = change_call_rates(*host, config, &case.scope, &mut case.notes, |rates| {
-        let mut count = |call: &ToolCall<'_>| rates.count(id, digest_of(call), now, config.mcp.window);
+        let mut count = |call: &McpToolCall<'_>| rates.count(id, digest_of(call), now, config.mcp.window);
         requests.iter().map(|request| request.call.as_ref().map(&mut count)).collect::<Vec<Option<u32>>>()
     });
     let is_too_many = |count: &Option<u32>| count.is_some_and(|count| count > config.mcp.calls);
@@ -46,6 +46,6 @@ pub fn run(seen: &McpSeen<'_>, case: &mut McpCase) {
 }
 
 /// Digest of tool and canonical arguments.
-fn digest_of(call: &ToolCall<'_>) -> u64 {
+fn digest_of(call: &McpToolCall<'_>) -> u64 {
     digest_pair(digest(call.tool.as_bytes()), canonical(call.arguments).digest)
 }

@@ -24,7 +24,7 @@ use sentinel_detect::history::Reading;
 use sentinel_llm_api::{
     conversation::Conversation,
     json::Unreadable,
-    mcp::{Request, Wanted},
+    mcp::{McpToolUse, Request},
     path::PathFacts,
 };
 
@@ -93,7 +93,7 @@ pub struct McpSeen<'a> {
     pub config: &'a Config,
     pub requests: &'a Result<Vec<Request<'a>>, Unreadable>,
     /// The tools that are called, and whether a list is asked for. Empty if all tools are allowed.
-    pub wanted: &'a Wanted,
+    pub wanted: &'a McpToolUse,
     pub host: &'a dyn Facts,
 }
 

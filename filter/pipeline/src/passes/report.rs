@@ -17,7 +17,7 @@ use crate::{
     mask::masked,
     metric::MCP,
     note::Note,
-    turn::{End, MOST_STEPS, Step, StepTexts, Turn},
+    turn::{End, MOST_STEPS, StepTexts, Turn, TurnStep},
 };
 
 /// Bytes of a text that are reported.
@@ -97,7 +97,7 @@ pub fn of_mcp(seen: &McpSeen<'_>, case: &mut McpCase) {
     let content = |text: &str| if seen.config.reports_content { masked(text, TEXT) } else { String::new() };
     let steps = seen.requests.iter().flatten().zip(counts).filter_map(|(request, count)| {
         let call = request.call.as_ref()?;
-        Some(Step {
+        Some(TurnStep {
             tool: shown(&call.tool),
             // As for the calls of a model.
             arguments: digest_pair(digest(call.tool.as_bytes()), canonical(call.arguments).digest),

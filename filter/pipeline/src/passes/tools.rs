@@ -6,13 +6,13 @@ use sentinel_detect::{
     step::shown,
     verdict::{Finding, Signal, Verdict},
 };
-use sentinel_llm_api::{answer::Answer, tools::Asked};
+use sentinel_llm_api::{answer::Answer, tools::PolicyLists};
 
 use super::{McpSeen, Seen, Surroundings};
 use crate::{
     case::{AnswerCase, Case, McpCase},
     metric::{DeniedTool, Enforced, MCP, Metric},
-    note::{CallDecision, Note, ToolCall},
+    note::{CallDecision, CountedToolCall, Note},
 };
 
 /// Adds the edits that take denied tools out of the request, or a finding where it wants one of them to be called.
@@ -22,8 +22,8 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         return;
     }
     let may = |name: &str, asked| match asked {
-        Asked::Both => tools.may(name),
-        Asked::Deny => !tools.denies(name),
+        PolicyLists::Both => tools.may(name),
+        PolicyLists::Deny => !tools.denies(name),
     };
     let Ok(offer) = seen.conversation.offer(&may) else {
         // What cannot be read as tools may still be some to the provider.
@@ -73,7 +73,7 @@ pub fn note_calls(policy: &Policy, dialect: &'static str, answer: &Answer, notes
         if policy.tools.audit {
             let decision = if may { CallDecision::Allow } else { CallDecision::NotOffered };
             let arguments = canonical(&call.arguments).digest;
-            notes.push(Note::ToolCall(ToolCall { tool: call.name.clone(), arguments, decision }));
+            notes.push(Note::ToolCall(CountedToolCall { tool: call.name.clone(), arguments, decision }));
         }
     }
 }

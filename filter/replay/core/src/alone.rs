@@ -5,7 +5,7 @@ use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
 use sentinel_wire::Dialect;
 
 use crate::chance::Chance;
-use crate::replay::{Judged, Way};
+use crate::replay::{JudgedRequest, Way};
 
 /// The pipeline. Without a service at its host, prompts are not judged by their meaning.
 pub struct Alone {
@@ -21,11 +21,11 @@ impl Alone {
 }
 
 impl Way for Alone {
-    fn send(&mut self, run: &str, body: String, answer: String) -> Judged {
+    fn send(&mut self, run: &str, body: String, answer: String) -> JudgedRequest {
         // Agents take their time: up to half a minute a turn.
         self.host.now += 200 + self.chance.below(30_000) as u64;
         let request = ClientRequest::post(self.path, body).with("x-agent-id", run).with("x-run-id", run);
         let outcome = self.host.exchange(&request, &ProviderResponse::json(answer));
-        Judged::new(outcome.verdict(), outcome.header("x-sentinel-reason"))
+        JudgedRequest::new(outcome.verdict(), outcome.header("x-sentinel-reason"))
     }
 }

@@ -5,29 +5,29 @@ use serde_json::value::RawValue;
 
 /// One whole run.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct RecordedRun {
     pub id: String,
     pub source: String,
     /// `healthy`, `stuck`, `failed` or anything else.
     pub label: String,
-    pub messages: Vec<Message>,
+    pub messages: Vec<RecordedMessage>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct RecordedMessage {
     /// In OpenAI chat form: this dialect sends it as it is.
     pub raw: Box<RawValue>,
-    pub said: Said,
+    pub said: MessageContent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum MessageContent {
     /// A system's or developer's text.
     Instruction(String),
     User(String),
     Assistant {
         text: String,
-        calls: Vec<Call>,
+        calls: Vec<RecordedCall>,
     },
     /// The result of the call that has the id `call`.
     Result {
@@ -39,20 +39,20 @@ pub enum Said {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct RecordedCall {
     pub id: String,
     pub name: String,
     /// As the model wrote it: JSON as a rule.
     pub arguments: String,
 }
 
-impl Message {
+impl RecordedMessage {
     pub fn is_assistant(&self) -> bool {
-        matches!(self.said, Said::Assistant { .. })
+        matches!(self.said, MessageContent::Assistant { .. })
     }
 
     pub fn is_user(&self) -> bool {
-        matches!(self.said, Said::User(_))
+        matches!(self.said, MessageContent::User(_))
     }
 }
 
@@ -66,12 +66,12 @@ pub struct StepSpan {
 }
 
 /// The steps of a history, in order.
-pub fn steps(messages: &[Message]) -> Vec<StepSpan> {
+pub fn steps(messages: &[RecordedMessage]) -> Vec<StepSpan> {
     let mut steps = Vec::new();
     for (start, message) in messages.iter().enumerate() {
-        let Said::Assistant { calls, .. } = &message.said else { continue };
+        let MessageContent::Assistant { calls, .. } = &message.said else { continue };
         let results = messages[start + 1..].iter().map_while(|message| match &message.said {
-            Said::Result { call, .. } => Some(call),
+            MessageContent::Result { call, .. } => Some(call),
             _ => None,
         });
         let results: Vec<&String> = results.collect();

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::history::{Call, Message, Run, Said};
+use crate::history::{MessageContent, RecordedCall, RecordedMessage, RecordedRun};
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct RunLine<'a> {
     #[serde(borrow)]
     id: &'a RawValue,
     source: String,
@@ -50,7 +50,7 @@ struct Function {
 }
 
 /// The run of a line, and how many parts of its messages are no text (images and the like). Or what is wrong with the line.
-pub fn run(line: &str) -> Result<(Run, usize), String> {
+pub fn run(line: &str) -> Result<(RecordedRun, usize), String> {
     let broken = |error: serde_json::Error| {
         if error.is_data() {
             format!(
@@ -60,7 +60,7 @@ pub fn run(line: &str) -> Result<(Run, usize), String> {
             format!("not JSON ({error}).")
         }
     };
-    let line: Line = serde_json::from_str(line).map_err(broken)?;
+    let line: RunLine = serde_json::from_str(line).map_err(broken)?;
     let id = match serde_json::from_str(line.id.get()).map_err(broken)? {
         Value::String(id) => id,
         Value::Number(id) => id.to_string(),
@@ -70,16 +70,16 @@ pub fn run(line: &str) -> Result<(Run, usize), String> {
     for (number, raw) in line.messages.iter().enumerate() {
         reader.message(raw).map_err(|problem| format!("`messages[{number}]`: {problem}"))?;
     }
-    if !reader.messages.iter().any(Message::is_assistant) {
+    if !reader.messages.iter().any(RecordedMessage::is_assistant) {
         return Err("`messages` has no assistant turn: there is nothing to replay.".to_owned());
     }
-    let Line { source, label, .. } = line;
-    Ok((Run { id, source, label, messages: reader.messages }, reader.other_parts))
+    let RunLine { source, label, .. } = line;
+    Ok((RecordedRun { id, source, label, messages: reader.messages }, reader.other_parts))
 }
 
 #[derive(Default)]
 struct Reader {
-    messages: Vec<Message>,
+    messages: Vec<RecordedMessage>,
     names: HashMap<String, String>,
     /// Calls of the older form, which have no id.
     nameless: usize,
@@ -92,13 +92,15 @@ impl Reader {
             serde_json::from_str(raw.get()).map_err(|error| format!("not a chat message ({error})."))?;
         let text = self.text(&chat.content)?;
         let said = match chat.role.as_str() {
-            "system" | "developer" => Said::Instruction(text),
-            "user" => Said::User(text),
-            "assistant" => Said::Assistant { text, calls: self.calls(chat.tool_calls, chat.function_call) },
+            "system" | "developer" => MessageContent::Instruction(text),
+            "user" => MessageContent::User(text),
+            "assistant" => {
+                MessageContent::Assistant { text, calls: self.calls(chat.tool_calls, chat.function_call) }
+            }
             "tool" | "function" => {
                 let call = chat.tool_call_id.unwrap_or_else(|| format!("function-{}", self.nameless));
                 let name = self.names.get(&call).cloned().or(chat.name).unwrap_or_default();
-                Said::Result { call, name, text }
+                MessageContent::Result { call, name, text }
             }
             other => {
                 return Err(format!(
@@ -106,11 +108,11 @@ impl Reader {
                 ));
             }
         };
-        self.messages.push(Message { raw: raw.to_owned(), said });
+        self.messages.push(RecordedMessage { raw: raw.to_owned(), said });
         Ok(())
     }
 
-    fn calls(&mut self, calls: Option<Vec<ToolCall>>, function: Option<Function>) -> Vec<Call> {
+    fn calls(&mut self, calls: Option<Vec<ToolCall>>, function: Option<Function>) -> Vec<RecordedCall> {
         let calls = calls.into_iter().flatten().map(|call| (call.id, call.function));
         let all: Vec<_> = calls.chain(function.map(|function| (None, function))).collect();
         let named = all.into_iter().map(|(id, function)| {
@@ -124,7 +126,7 @@ impl Reader {
                 Value::Null => String::new(),
                 other => other.to_string(),
             };
-            Call { id, name: function.name, arguments }
+            RecordedCall { id, name: function.name, arguments }
         });
         named.collect()
     }

@@ -4,11 +4,11 @@
 use sentinel_wire::Dialect;
 
 use crate::dialect;
-use crate::history::{Message, Run, Said};
+use crate::history::{MessageContent, RecordedMessage, RecordedRun};
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum RequestVerdict {
     /// It passed without being looked at.
     Bypassed,
     Allow,
@@ -18,42 +18,42 @@ pub enum Verdict {
 
 /// A verdict and, where it is not `allow`, the filter's words for it: signal, count, tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
-    pub verdict: Verdict,
+pub struct JudgedRequest {
+    pub verdict: RequestVerdict,
     pub reason: String,
 }
 
 /// A way for requests to go.
 pub trait Way {
     /// Sends a request of the run; `answer` is what the provider says where the request gets there.
-    fn send(&mut self, run: &str, body: String, answer: String) -> Judged;
+    fn send(&mut self, run: &str, body: String, answer: String) -> JudgedRequest;
 }
 
 /// A request of a run and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentRequest {
     /// Messages in its history; the first of the rest is the turn that it asked for.
     pub history: usize,
-    pub judged: Judged,
+    pub judged: JudgedRequest,
 }
 
 /// What became of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// In order; nothing comes after a kill.
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentRequest>,
     /// Where there was a hint or a kill: what became of the request in which the user then says something new.
-    pub after_user: Option<Judged>,
+    pub after_user: Option<JudgedRequest>,
 }
 
-impl Judged {
+impl JudgedRequest {
     /// From the filter's two headers.
     pub fn new(verdict: Option<&str>, reason: Option<&str>) -> Self {
         let verdict = match verdict {
-            None => Verdict::Bypassed,
-            Some("hint") => Verdict::Hint,
-            Some("kill") => Verdict::Kill,
-            Some(_) => Verdict::Allow,
+            None => RequestVerdict::Bypassed,
+            Some("hint") => RequestVerdict::Hint,
+            Some("kill") => RequestVerdict::Kill,
+            Some(_) => RequestVerdict::Allow,
         };
         Self { verdict, reason: reason.unwrap_or_default().to_owned() }
     }
@@ -70,13 +70,13 @@ impl Judged {
 }
 
 impl Replayed {
-    pub fn first(&self, verdict: Verdict) -> Option<&Sent> {
+    pub fn first(&self, verdict: RequestVerdict) -> Option<&SentRequest> {
         self.sent.iter().find(|sent| sent.judged.verdict == verdict)
     }
 
     /// The first hint, or the kill where there was none before it.
-    pub fn flagged(&self) -> Option<&Sent> {
-        self.sent.iter().find(|sent| sent.judged.verdict >= Verdict::Hint)
+    pub fn flagged(&self) -> Option<&SentRequest> {
+        self.sent.iter().find(|sent| sent.judged.verdict >= RequestVerdict::Hint)
     }
 }
 
@@ -84,27 +84,30 @@ impl Replayed {
 const NEW_WORD: &str = "Please stop here and tell me in two sentences how far you have come.";
 
 /// `name` is the run's, for the filter; no other run of this way may have it.
-pub fn replay(run: &Run, name: &str, dialect: Dialect, way: &mut dyn Way) -> Replayed {
+pub fn replay(run: &RecordedRun, name: &str, dialect: Dialect, way: &mut dyn Way) -> Replayed {
     let mut replayed = Replayed::default();
     for (at, turn) in run.messages.iter().enumerate().filter(|(_, message)| message.is_assistant()) {
         let history = &run.messages[..at];
         // An agent that begins by itself has sent nothing before its first turn.
-        if history.iter().all(|message| matches!(message.said, Said::Instruction(_))) {
+        if history.iter().all(|message| matches!(message.said, MessageContent::Instruction(_))) {
             continue;
         }
         let body = dialect::request(dialect, history);
         let judged = way.send(name, body, dialect::answer(dialect, turn));
-        let ends = judged.verdict == Verdict::Kill;
-        replayed.sent.push(Sent { history: at, judged });
+        let ends = judged.verdict == RequestVerdict::Kill;
+        replayed.sent.push(SentRequest { history: at, judged });
         if ends {
             break;
         }
     }
-    let last = replayed.sent.iter().rev().find(|sent| sent.judged.verdict >= Verdict::Hint);
+    let last = replayed.sent.iter().rev().find(|sent| sent.judged.verdict >= RequestVerdict::Hint);
     if let Some(last) = last {
         let mut history = run.messages[..last.history].to_vec();
-        history.push(Message::new(Said::User(NEW_WORD.to_owned())));
-        let answer = Message::new(Said::Assistant { text: "This is how far.".to_owned(), calls: Vec::new() });
+        history.push(RecordedMessage::new(MessageContent::User(NEW_WORD.to_owned())));
+        let answer = RecordedMessage::new(MessageContent::Assistant {
+            text: "This is how far.".to_owned(),
+            calls: Vec::new(),
+        });
         let body = dialect::request(dialect, &history);
         replayed.after_user = Some(way.send(name, body, dialect::answer(dialect, &answer)));
     }

@@ -1,45 +1,48 @@
 //! Loops in the shapes that live agents have, and work that looks like a loop.
 
 use super::{
-    At, Call, Chance, Looped, Message, ROUNDS, Said, StepSpan, Told, again, call_id, choose, recorded, steps,
-    tells,
+    At, Chance, InjectedMessage, Looped, MessageContent, ROUNDS, RecordedCall, RecordedMessage, StepSpan,
+    again, call_id, choose, recorded, steps, tells,
 };
 
 /// Rounds of healthy work.
 const HEALTHY: usize = 20;
 
-fn telling(messages: &[Message]) -> Vec<StepSpan> {
+fn telling(messages: &[RecordedMessage]) -> Vec<StepSpan> {
     steps(messages).into_iter().filter(|step| tells(messages, *step)).collect()
 }
 
 /// One more call of a recorded step's tool that fails, in other words only by accident.
-pub(super) fn volatile_failure(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn volatile_failure(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps = steps(messages);
     let step = *steps.get(choose(&steps, at, chance)?)?;
-    let Said::Assistant { calls, .. } = &messages.get(step.start)?.said else { return None };
+    let MessageContent::Assistant { calls, .. } = &messages.get(step.start)?.said else { return None };
     let name = calls.first()?.name.clone();
     let mut told = recorded(messages.get(..step.end)?);
     for attempt in 1..=ROUNDS {
         let id = call_id(chance);
-        let call =
-            Call { id: id.clone(), name: name.clone(), arguments: r#"{"again":"the same"}"#.to_owned() };
+        let call = RecordedCall {
+            id: id.clone(),
+            name: name.clone(),
+            arguments: r#"{"again":"the same"}"#.to_owned(),
+        };
         let (request, took) = (chance.draw(), 10 + chance.below(900));
         let text = format!(
             "Error: the service answered 503 (request id {request:016x}, attempt {attempt}, took {took} ms)"
         );
-        told.push(Told::New(Said::Assistant { text: String::new(), calls: vec![call] }));
-        told.push(Told::New(Said::Result { call: id, name: name.clone(), text }));
+        told.push(InjectedMessage::New(MessageContent::Assistant { text: String::new(), calls: vec![call] }));
+        told.push(InjectedMessage::New(MessageContent::Result { call: id, name: name.clone(), text }));
     }
     Some((told, step.end, 1))
 }
 
 /// A recorded step again and again; a framework counts down between.
-pub(super) fn reminder(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn reminder(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps = telling(messages);
     let step = *steps.get(choose(&steps, at, chance)?)?;
     let mut told = recorded(messages.get(..step.end)?);
     for left in (1..=ROUNDS).rev() {
-        told.push(Told::New(Said::User(format!("You have {left} turns left."))));
+        told.push(InjectedMessage::New(MessageContent::User(format!("You have {left} turns left."))));
         told.extend(again(messages, step, chance));
     }
     // The first reminder is new: what follows it is the loop.
@@ -48,50 +51,54 @@ pub(super) fn reminder(messages: &[Message], at: At, chance: &mut Chance) -> Opt
 
 /// The steps up to a recorded one as texts, as `write` writes them, and that one again and again.
 fn in_texts(
-    messages: &[Message],
+    messages: &[RecordedMessage],
     at: At,
     chance: &mut Chance,
-    write: impl Fn(&str, &str, &str, usize) -> Vec<Said>,
+    write: impl Fn(&str, &str, &str, usize) -> Vec<MessageContent>,
 ) -> Option<Looped> {
     let steps = telling(messages);
     let chosen = choose(&steps, at, chance)?;
-    let task = messages.iter().position(Message::is_user)?;
+    let task = messages.iter().position(RecordedMessage::is_user)?;
     let mut told = recorded(messages.get(..=task)?);
     let mut onset = told.len();
     for (number, step) in steps.get(..=chosen)?.iter().enumerate() {
-        let Said::Assistant { calls, .. } = &messages.get(step.start)?.said else { return None };
-        let Said::Result { text, .. } = &messages.get(step.start + 1)?.said else { return None };
+        let MessageContent::Assistant { calls, .. } = &messages.get(step.start)?.said else { return None };
+        let MessageContent::Result { text, .. } = &messages.get(step.start + 1)?.said else { return None };
         let call = calls.first()?;
         let rounds = if number == chosen { ROUNDS } else { 1 };
         onset = told.len();
         for round in 0..rounds {
-            told.extend(write(&call.name, &call.arguments, text, number + round).into_iter().map(Told::New));
+            told.extend(
+                write(&call.name, &call.arguments, text, number + round)
+                    .into_iter()
+                    .map(InjectedMessage::New),
+            );
         }
     }
     Some((told, onset, 1))
 }
 
 /// A block in the assistant's text, and what came of it as the user's.
-pub(super) fn exchange(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn exchange(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     in_texts(messages, at, chance, |tool, arguments, result, number| {
         let text = format!("Thought {number}: this may help.\n```\n{tool} {arguments}\n```");
-        vec![Said::Assistant { text, calls: Vec::new() }, Said::User(result.to_owned())]
+        vec![MessageContent::Assistant { text, calls: Vec::new() }, MessageContent::User(result.to_owned())]
     })
 }
 
 /// Action and observation in the assistant's own text.
-pub(super) fn scratchpad(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn scratchpad(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     in_texts(messages, at, chance, |tool, arguments, result, number| {
         let text = format!(
             "Thought: step {number} may help.\nAction: {tool}\nAction Input: {arguments}\nObservation: {result}"
         );
-        vec![Said::Assistant { text, calls: Vec::new() }]
+        vec![MessageContent::Assistant { text, calls: Vec::new() }]
     })
 }
 
 /// Work that repeats one call with one result.
 pub(super) fn healthy(
-    messages: &[Message],
+    messages: &[RecordedMessage],
     at: At,
     chance: &mut Chance,
     tool: &str,
@@ -102,20 +109,28 @@ pub(super) fn healthy(
     let mut told = recorded(messages.get(..step.end)?);
     for _ in 0..HEALTHY {
         let id = call_id(chance);
-        let call = Call { id: id.clone(), name: tool.to_owned(), arguments: "{}".to_owned() };
-        told.push(Told::New(Said::Assistant { text: String::new(), calls: vec![call] }));
-        told.push(Told::New(Said::Result { call: id, name: tool.to_owned(), text: result.to_owned() }));
+        let call = RecordedCall { id: id.clone(), name: tool.to_owned(), arguments: "{}".to_owned() };
+        told.push(InjectedMessage::New(MessageContent::Assistant { text: String::new(), calls: vec![call] }));
+        told.push(InjectedMessage::New(MessageContent::Result {
+            call: id,
+            name: tool.to_owned(),
+            text: result.to_owned(),
+        }));
     }
     Some((told, step.end, 1))
 }
 
 /// The call of a tool, and its result.
-fn step(tool: &str, arguments: &str, result: &str, chance: &mut Chance) -> [Told; 2] {
+fn step(tool: &str, arguments: &str, result: &str, chance: &mut Chance) -> [InjectedMessage; 2] {
     let id = call_id(chance);
-    let call = Call { id: id.clone(), name: tool.to_owned(), arguments: arguments.to_owned() };
+    let call = RecordedCall { id: id.clone(), name: tool.to_owned(), arguments: arguments.to_owned() };
     [
-        Told::New(Said::Assistant { text: String::new(), calls: vec![call] }),
-        Told::New(Said::Result { call: id, name: tool.to_owned(), text: result.to_owned() }),
+        InjectedMessage::New(MessageContent::Assistant { text: String::new(), calls: vec![call] }),
+        InjectedMessage::New(MessageContent::Result {
+            call: id,
+            name: tool.to_owned(),
+            text: result.to_owned(),
+        }),
     ]
 }
 
@@ -128,7 +143,7 @@ const SAMPLED: [(&str, &str, &[&str]); 4] = [
 ];
 
 /// One call whose outcome is decided by chance, again and again.
-pub(super) fn sampling(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn sampling(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps = steps(messages);
     let place = *steps.get(choose(&steps, at, chance)?)?;
     let mut told = recorded(messages.get(..place.end)?);
@@ -141,7 +156,7 @@ pub(super) fn sampling(messages: &[Message], at: At, chance: &mut Chance) -> Opt
 }
 
 /// The user asks for a number of repetitions of one step, and gets them.
-pub(super) fn asked_for(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn asked_for(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     const TASKS: [&str; 4] = [
         "Run the tests {} times and tell me how often they fail.",
         "Please take {} samples of register 4.",
@@ -153,7 +168,9 @@ pub(super) fn asked_for(messages: &[Message], at: At, chance: &mut Chance) -> Op
     let mut told = recorded(messages.get(..place.end)?);
     let onset = told.len();
     let number = 6 + chance.below(7);
-    told.push(Told::New(Said::User(chance.pick(&TASKS)?.replace("{}", &number.to_string()))));
+    told.push(InjectedMessage::New(MessageContent::User(
+        chance.pick(&TASKS)?.replace("{}", &number.to_string()),
+    )));
     for _ in 0..number {
         told.extend(step(
             "run",
@@ -166,7 +183,7 @@ pub(super) fn asked_for(messages: &[Message], at: At, chance: &mut Chance) -> Op
 }
 
 /// Two agents that thank each other and find no end.
-pub(super) fn talk(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+pub(super) fn talk(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     const TALKS: [(&str, &str); 3] = [
         ("Thank you very much for your help!", "You are welcome! Have a nice day."),
         ("Is there any news?", "There is no news yet, but I will tell you as soon as there is."),
@@ -178,8 +195,11 @@ pub(super) fn talk(messages: &[Message], at: At, chance: &mut Chance) -> Option<
     let onset = told.len();
     let (said, answered) = *chance.pick(&TALKS)?;
     for _ in 0..HEALTHY {
-        told.push(Told::New(Said::User(said.to_owned())));
-        told.push(Told::New(Said::Assistant { text: answered.to_owned(), calls: Vec::new() }));
+        told.push(InjectedMessage::New(MessageContent::User(said.to_owned())));
+        told.push(InjectedMessage::New(MessageContent::Assistant {
+            text: answered.to_owned(),
+            calls: Vec::new(),
+        }));
     }
     Some((told, onset, 1))
 }

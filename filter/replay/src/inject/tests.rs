@@ -3,31 +3,38 @@
 use super::*;
 
 /// A run of `count` steps, no two alike, between a user's word and a last answer.
-fn run(count: usize) -> Run {
-    let mut messages = vec![Said::User("Find out what is wrong with the harvest of this year.".to_owned())];
+fn run(count: usize) -> RecordedRun {
+    let mut messages =
+        vec![MessageContent::User("Find out what is wrong with the harvest of this year.".to_owned())];
     for number in 0..count {
-        let call = Call {
+        let call = RecordedCall {
             id: format!("call_{number}"),
             name: if number % 2 == 0 { "search" } else { "read" }.to_owned(),
             arguments: format!(r#"{{"query":"field {number}","deep":{{"x":1,"y":[1,2]}},"limit":5}}"#),
         };
-        messages.push(Said::Assistant { text: String::new(), calls: vec![call] });
-        messages.push(Said::Result {
+        messages.push(MessageContent::Assistant { text: String::new(), calls: vec![call] });
+        messages.push(MessageContent::Result {
             call: format!("call_{number}"),
             name: String::new(),
             text: format!("What was found in field {number} is good wheat and nothing else at all"),
         });
     }
-    messages.push(Said::Assistant { text: "Nothing is wrong with it.".to_owned(), calls: Vec::new() });
-    let messages = messages.into_iter().map(Message::new).collect();
-    Run { id: format!("run of {count}"), source: "made".to_owned(), label: "healthy".to_owned(), messages }
+    messages
+        .push(MessageContent::Assistant { text: "Nothing is wrong with it.".to_owned(), calls: Vec::new() });
+    let messages = messages.into_iter().map(RecordedMessage::new).collect();
+    RecordedRun {
+        id: format!("run of {count}"),
+        source: "made".to_owned(),
+        label: "healthy".to_owned(),
+        messages,
+    }
 }
 
 /// A step's calls, as name and arguments, and its results.
 type Taken = (Vec<(String, String)>, Vec<String>);
 
 /// What was done in each step since the onset.
-fn looped(run: &Run, injected: Injected) -> Vec<Taken> {
+fn looped(run: &RecordedRun, injected: Injected) -> Vec<Taken> {
     let messages = &run.messages[injected.onset..];
     let unwrapped = |(name, arguments): (String, String)| {
         let inner = serde_json::from_str::<String>(&arguments).ok();
@@ -39,7 +46,7 @@ fn looped(run: &Run, injected: Injected) -> Vec<Taken> {
         .map(|step| {
             let results =
                 messages[step.start + 1..step.end].iter().filter_map(|message| match &message.said {
-                    Said::Result { text, .. } => Some(text.clone()),
+                    MessageContent::Result { text, .. } => Some(text.clone()),
                     _ => None,
                 });
             (approach(messages, step).into_iter().map(unwrapped).collect(), results.collect())
@@ -47,13 +54,13 @@ fn looped(run: &Run, injected: Injected) -> Vec<Taken> {
         .collect()
 }
 
-fn injected(kind: Loop, seed: u64) -> (Run, Injected) {
+fn injected(kind: Loop, seed: u64) -> (RecordedRun, Injected) {
     inject(&run(9), kind, At::Random, seed).expect("the run has room for it")
 }
 
-fn spellings(run: &Run) -> HashSet<String> {
+fn spellings(run: &RecordedRun) -> HashSet<String> {
     let calls = run.messages.iter().filter_map(|message| match &message.said {
-        Said::Assistant { calls, .. } => Some(calls.iter().map(|call| call.arguments.clone())),
+        MessageContent::Assistant { calls, .. } => Some(calls.iter().map(|call| call.arguments.clone())),
         _ => None,
     });
     calls.flatten().collect()
@@ -66,7 +73,7 @@ fn a_repeated_step_has_one_approach_and_one_result_in_many_spellings() {
         let steps = looped(&run, at);
         assert_eq!(steps.len(), ROUNDS);
         assert!(steps.iter().all(|step| *step == steps[0]), "{steps:?}");
-        let tail = Run { messages: run.messages[at.onset..].to_vec(), ..run.clone() };
+        let tail = RecordedRun { messages: run.messages[at.onset..].to_vec(), ..run.clone() };
         assert!(spellings(&tail).len() > 1);
     }
 }
@@ -110,7 +117,7 @@ fn a_paraphrase_holds_the_question_in_other_words_each_time() {
     let (run, at) = injected(Loop::Paraphrase, 1);
     let users: Vec<&String> = run.messages[at.onset..]
         .iter()
-        .filter_map(|message| if let Said::User(text) = &message.said { Some(text) } else { None })
+        .filter_map(|message| if let MessageContent::User(text) = &message.said { Some(text) } else { None })
         .collect();
     assert_eq!(users.len(), 1 + WORDINGS.len());
     assert!(users.iter().all(|text| text.contains(users[0].as_str())));
@@ -125,14 +132,14 @@ fn up_to_the_onset_the_run_is_as_recorded_and_ids_are_never_used_twice() {
         for (message, recorded) in run.messages[..at.onset].iter().zip(&recorded.messages) {
             assert_eq!(message.raw.get(), recorded.raw.get());
         }
-        let ids: Vec<&String> =
-            run.messages
-                .iter()
-                .filter_map(|message| {
-                    if let Said::Assistant { calls, .. } = &message.said { calls.first() } else { None }
-                })
-                .map(|call| &call.id)
-                .collect();
+        let ids: Vec<&String> = run
+            .messages
+            .iter()
+            .filter_map(|message| {
+                if let MessageContent::Assistant { calls, .. } = &message.said { calls.first() } else { None }
+            })
+            .map(|call| &call.id)
+            .collect();
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{kind:?}");
     }
 }
@@ -179,8 +186,9 @@ fn shapes_of_live_agents_repeat_one_thing() {
             run.messages[injected.onset..].iter().filter(|message| message.is_assistant()).count(),
             ROUNDS
         );
-        let is_text = |message: &Message| {
-            matches!(&message.said, Said::Assistant { calls, .. } if calls.is_empty()) || message.is_user()
+        let is_text = |message: &RecordedMessage| {
+            matches!(&message.said, MessageContent::Assistant { calls, .. } if calls.is_empty())
+                || message.is_user()
         };
         assert!(run.messages.iter().all(is_text), "{kind:?}: no call is left");
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::inject::WORDINGS;
 use sentinel_replay_core::chance::Chance;
-use sentinel_replay_core::history::{Message, Run, Said};
+use sentinel_replay_core::history::{MessageContent, RecordedMessage, RecordedRun};
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ const SHORT: usize = 5;
 /// An entry of a file of wordings.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum WordingEntry {
     /// One thing in other words.
     Same { same: Vec<String> },
     /// Something else each time.
@@ -50,12 +50,12 @@ const NO_ANSWERS: [&str; TIMES] = [
 ];
 
 /// The runs of a file (`own`: of the set that comes with the program). `recorded`: runs whose prompts are the other work.
-pub fn runs(file: &Path, recorded: &[Run], seed: u64) -> Result<Vec<Run>, String> {
+pub fn runs(file: &Path, recorded: &[RecordedRun], seed: u64) -> Result<Vec<RecordedRun>, String> {
     let text = match file.to_str() {
         Some(OWN_NAME) => OWN.to_owned(),
         _ => fs::read_to_string(file).map_err(|error| format!("{}: {error}.", file.display()))?,
     };
-    let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| {
+    let entries: Vec<WordingEntry> = serde_json::from_str(&text).map_err(|error| {
         format!("{}: {error}. It needs a list of `same`, `batch`, or `origin` and `similar`.", file.display())
     })?;
     let work = prompts(recorded);
@@ -71,9 +71,9 @@ pub fn runs(file: &Path, recorded: &[Run], seed: u64) -> Result<Vec<Run>, String
     for entry in entries {
         number += 1;
         match entry {
-            Entry::Same { same } => runs.push(maker.run("wordings", number, Ask::InWords(same))),
-            Entry::Batch { batch } => runs.push(maker.run("wordings", number, Ask::Batch(batch))),
-            Entry::Pair { origin, similar } => pairs.push([origin, similar]),
+            WordingEntry::Same { same } => runs.push(maker.run("wordings", number, Ask::InWords(same))),
+            WordingEntry::Batch { batch } => runs.push(maker.run("wordings", number, Ask::Batch(batch))),
+            WordingEntry::Pair { origin, similar } => pairs.push([origin, similar]),
         }
     }
     runs.extend(maker.of_pairs(&pairs));
@@ -83,11 +83,11 @@ pub fn runs(file: &Path, recorded: &[Run], seed: u64) -> Result<Vec<Run>, String
 }
 
 /// The different prompts of healthy runs, in order.
-fn prompts(recorded: &[Run]) -> Vec<String> {
+fn prompts(recorded: &[RecordedRun]) -> Vec<String> {
     let mut known = std::collections::HashSet::new();
     let healthy = recorded.iter().filter(|run| run.label == "healthy");
     let said = healthy.flat_map(|run| &run.messages).filter_map(|message| match &message.said {
-        Said::User(text) => Some(text.trim()),
+        MessageContent::User(text) => Some(text.trim()),
         _ => None,
     });
     said.filter(|text| (SHORT..=100).contains(&text.split_whitespace().count()))
@@ -117,7 +117,7 @@ impl Maker {
     }
 
     /// Two other prompts, and then what is asked; after each of it another prompt, or none.
-    fn run(&self, source: &str, number: usize, ask: Ask) -> Run {
+    fn run(&self, source: &str, number: usize, ask: Ask) -> RecordedRun {
         let (label, kind) = match &ask {
             Ask::Batch(_) => ("healthy", "batch"),
             _ => ("stuck", "loop"),
@@ -136,8 +136,8 @@ impl Maker {
         chance.shuffle(&mut texts);
         let mut said = Vec::new();
         let mut talk = |asked: &str, answered: String| {
-            said.push(Said::User(asked.to_owned()));
-            said.push(Said::Assistant { text: answered, calls: Vec::new() });
+            said.push(MessageContent::User(asked.to_owned()));
+            said.push(MessageContent::Assistant { text: answered, calls: Vec::new() });
         };
         let other = |chance: &mut Chance| chance.pick(&self.work).map(|work| (work.as_str(), found(work)));
         let mut between = vec![other(&mut chance), other(&mut chance)];
@@ -146,12 +146,12 @@ impl Maker {
             talk(text, answer(at, text));
             between.extend(chance.once_in(2).then(|| other(&mut chance)));
         }
-        let messages = said.into_iter().map(Message::new).collect();
-        Run { id, source: format!("rewordings: {source}"), label: label.to_owned(), messages }
+        let messages = said.into_iter().map(RecordedMessage::new).collect();
+        RecordedRun { id, source: format!("rewordings: {source}"), label: label.to_owned(), messages }
     }
 
     /// Loops: both wordings, alone and with what people say around them. Batches: neighbours, which are about one subject.
-    fn of_pairs(&self, pairs: &[[String; 2]]) -> Vec<Run> {
+    fn of_pairs(&self, pairs: &[[String; 2]]) -> Vec<RecordedRun> {
         let pairs: Vec<&[String; 2]> =
             pairs.iter().filter(|[origin, _]| origin.split_whitespace().count() >= SHORT).collect();
         let mut chance = self.chance("pairs");
@@ -165,7 +165,7 @@ impl Maker {
             texts.extend(framed.map(|(around, text)| around.replace("{}", text)));
             self.run("pairs", number, Ask::InWords(texts))
         });
-        let mut runs: Vec<Run> = loops.collect();
+        let mut runs: Vec<RecordedRun> = loops.collect();
         let batches = pairs.chunks_exact(TIMES).take(RUNS).enumerate();
         runs.extend(batches.map(|(number, near)| {
             self.run("pairs", number, Ask::Batch(near.iter().map(|[origin, _]| origin.clone()).collect()))
@@ -174,13 +174,13 @@ impl Maker {
     }
 
     /// Loops: a prompt with what people say around it. Batches: other prompts.
-    fn of_prompts(&self) -> Vec<Run> {
+    fn of_prompts(&self) -> Vec<RecordedRun> {
         let mut order: Vec<&String> = self.work.iter().collect();
         let mut chance = self.chance("prompts");
         chance.shuffle(&mut order);
         let framed = |text: &str| WORDINGS.iter().map(|around| around.replace("{}", text)).collect();
         let loops = order.iter().take(RUNS).enumerate();
-        let mut runs: Vec<Run> =
+        let mut runs: Vec<RecordedRun> =
             loops.map(|(number, text)| self.run("prompts", number, Ask::InWords(framed(text)))).collect();
         let batches = self.work.chunks_exact(TIMES).take(RUNS).enumerate();
         runs.extend(batches.map(|(number, near)| self.run("prompts", number, Ask::Batch(near.to_vec()))));
@@ -188,7 +188,7 @@ impl Maker {
     }
 
     /// Loops: a long prompt in which one word is another each time. Batches: long prompts with another middle each time.
-    fn of_long_prompts(&self) -> Vec<Run> {
+    fn of_long_prompts(&self) -> Vec<RecordedRun> {
         let mut runs = Vec::new();
         for number in 0..RUNS / 3 {
             let mut chance = self.chance(&format!("long-{number}"));

@@ -1,13 +1,13 @@
 use sentinel_harness::Dialect;
 use sentinel_harness::service::Service;
-use sentinel_replay_core::replay::{Replayed, Verdict};
+use sentinel_replay_core::replay::{Replayed, RequestVerdict};
 
 use super::*;
 use crate::case::Case;
 use crate::{native, settings};
 
 /// Healthy runs with prompts of their own.
-fn recorded() -> Vec<Run> {
+fn recorded() -> Vec<RecordedRun> {
     const SUBJECTS: &str = "rivers bridges violins harbours glaciers orchards lanterns deserts kettles falcons engines carpets \
                             museums islands tunnels candles mirrors gardens pianos sailors";
     let subjects: Vec<&str> = SUBJECTS.split_whitespace().collect();
@@ -19,10 +19,13 @@ fn recorded() -> Vec<Run> {
     ];
     let messages = subjects.iter().flat_map(|subject| asks.map(|ask| ask.replace("{}", subject)));
     let messages = messages.flat_map(|text| {
-        [Said::User(text), Said::Assistant { text: "Here it is.".to_owned(), calls: Vec::new() }]
+        [
+            MessageContent::User(text),
+            MessageContent::Assistant { text: "Here it is.".to_owned(), calls: Vec::new() },
+        ]
     });
-    let messages = messages.map(Message::new).collect();
-    vec![Run { id: "a".to_owned(), source: "made".to_owned(), label: "healthy".to_owned(), messages }]
+    let messages = messages.map(RecordedMessage::new).collect();
+    vec![RecordedRun { id: "a".to_owned(), source: "made".to_owned(), label: "healthy".to_owned(), messages }]
 }
 
 #[test]
@@ -58,7 +61,7 @@ fn pairs_and_sets_are_read_and_anything_else_is_not() {
 /// Some of the runs of the program's own set.
 fn cases() -> Vec<Case> {
     let made = runs(Path::new(OWN_NAME), &recorded(), 1).expect("runs");
-    let is_wanted = |run: &Run| {
+    let is_wanted = |run: &RecordedRun| {
         let number = run.id.rsplit('-').next().and_then(|number| number.parse::<usize>().ok());
         run.source.ends_with("wordings") || run.source.ends_with("long prompts") && number < Some(6)
     };
@@ -70,10 +73,10 @@ fn hinted(cases: &[Case], service: Option<&Path>, dialect: Dialect) -> (Vec<Stri
     let settings = settings::read(None, service.is_some()).expect("the defaults");
     let replayed = native::replay_all(cases, &settings.config, dialect, service);
     let all = cases.iter().zip(&replayed);
-    let killed = all.clone().filter(|(_, replayed)| replayed.first(Verdict::Kill).is_some());
+    let killed = all.clone().filter(|(_, replayed)| replayed.first(RequestVerdict::Kill).is_some());
     assert_eq!(killed.map(|(case, _)| &case.run.id).collect::<Vec<_>>(), [""; 0], "{dialect:?}");
     let (hinted, other): (Vec<_>, Vec<_>) =
-        all.partition(|(_, replayed)| replayed.first(Verdict::Hint).is_some());
+        all.partition(|(_, replayed)| replayed.first(RequestVerdict::Hint).is_some());
     let ids = |of: Vec<(&Case, &Replayed)>| of.iter().map(|(case, _)| case.run.id.clone()).collect();
     (ids(hinted), ids(other))
 }

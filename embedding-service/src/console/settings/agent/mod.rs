@@ -15,13 +15,13 @@ use sentinel_console::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use self::shown::{Said, groups};
+use self::shown::{SettingHistory, groups};
 pub use self::typed::typed;
 use super::{
     super::{
         Console,
         guard::{Asking, Visitor},
-        pages::{Answer, Failure, Shared, Shows, problem},
+        pages::{Failure, PageResult, Shared, Shows, problem},
     },
     changes::leaves,
     version,
@@ -68,7 +68,7 @@ pub async fn settings(
     State(console): Shared,
     Extension(visitor): Asking,
     Query(Whose { agent }): Query<Whose>,
-) -> Answer {
+) -> PageResult {
     if agent.is_empty() {
         return Ok(problem(StatusCode::BAD_REQUEST, "No agent", "The address names no agent."));
     }
@@ -83,7 +83,7 @@ pub async fn page(
     draft: Option<Map<String, Value>>,
     problem: Option<String>,
     status: StatusCode,
-) -> Answer {
+) -> PageResult {
     let content = content(console, agent, draft, problem).await?;
     let (address, viewer) = (agent_path(agent), &visitor.viewer);
     let title = format!("Settings of {agent}");
@@ -107,7 +107,7 @@ async fn content(
     let history = live.history(None).await?;
     let earlier =
         history.iter().map(|(_, earlier)| earlier).filter(|earlier| earlier.version < current.version);
-    let said = Said {
+    let said = SettingHistory {
         said: std::iter::once(&current).chain(earlier).map(said_by).collect(),
         configured: leaves(&own(&base, &Map::new(), agent)),
     };

@@ -8,13 +8,13 @@ use sentinel_console::settings::{Field, Group, Input, Version};
 use serde_json::Value;
 
 /// What the versions of the settings have said for an agent, the newest first.
-pub struct Said {
+pub struct SettingHistory {
     pub said: Vec<(Version, BTreeMap<String, Value>)>,
     /// What the configuration says.
     pub configured: BTreeMap<String, Value>,
 }
 
-impl Said {
+impl SettingHistory {
     /// The version since which a field has its present value. Returns `None` when the value is that of the configuration.
     fn changed(&self, path: &str) -> Option<Version> {
         let (_, now) = self.said.first()?;
@@ -31,7 +31,11 @@ impl Said {
 }
 
 /// All fields, by their groups. `shown`: what is said for the agent; `common`: what the configuration says of all agents.
-pub fn groups(shown: &BTreeMap<String, Value>, common: &BTreeMap<String, Value>, said: &Said) -> Vec<Group> {
+pub fn groups(
+    shown: &BTreeMap<String, Value>,
+    common: &BTreeMap<String, Value>,
+    said: &SettingHistory,
+) -> Vec<Group> {
     let mut groups = vec![Group::default()];
     // A group within a group has no frame of its own: what it means is said with its fields.
     let mut inner: Option<(String, String)> = None;
@@ -59,7 +63,7 @@ fn shown_field(
     field: FieldInfo,
     shown: &BTreeMap<String, Value>,
     common: &BTreeMap<String, Value>,
-    said: &Said,
+    said: &SettingHistory,
 ) -> Field {
     let FieldInfo { path, default, meaning, range, shape } = field;
     let default = serde_json::from_str::<Value>(&default).ok();
@@ -102,7 +106,7 @@ mod tests {
 
     #[test]
     fn each_field_stands_in_its_group_with_what_is_counted() {
-        let said = Said { said: Vec::new(), configured: BTreeMap::new() };
+        let said = SettingHistory { said: Vec::new(), configured: BTreeMap::new() };
         let common = leaves(&map(json!({"score": {"hint": 6.5}})));
         let groups = groups(&BTreeMap::new(), &common, &said);
         let field = |path: &str| {
@@ -128,7 +132,7 @@ mod tests {
     fn the_version_that_changed_a_field_is_found() {
         let said =
             |number: u64, settings: Value| (Version { number, ..Version::default() }, leaves(&map(settings)));
-        let said = Said {
+        let said = SettingHistory {
             said: vec![
                 said(4, json!({"run_limit": 9, "score": {"hint": 3.0}})),
                 said(3, json!({"run_limit": 9, "mode": "observe", "score": {"hint": 3.0}})),

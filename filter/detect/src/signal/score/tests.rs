@@ -26,12 +26,12 @@ fn run_of(exchanges: &[(IncomingPrompt, &str)], names_run: bool) -> Vec<Verdict>
     for (prompt, answer) in exchanges {
         let (verdict, _) = judge(&window, prompt, names_run, &POLICY);
         verdicts.push(verdict);
-        let entry = Entry {
+        let entry = PromptEvent {
             prompt: prompt.text,
             context: prompt.context.whole,
             setting: prompt.context.setting,
             history: prompt.context.history,
-            ..Entry::default()
+            ..PromptEvent::default()
         };
         let number = window.push(entry, POLICY.window);
         window.record(number, ThreadRef::default(), answered(answer), 0);
@@ -95,7 +95,8 @@ fn a_batch_that_begins_with_one_call_each_time_is_work() {
     for n in 0..9 {
         let prompt = prompt(&format!("Handle ticket {n} by the rules of the house"));
         assert_eq!(judge(&window, &prompt, true, &POLICY).0, Verdict::Allow, "{n}");
-        let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, POLICY.window);
+        let number =
+            window.push(PromptEvent { prompt: prompt.text, ..PromptEvent::default() }, POLICY.window);
         let (answer, calls) = (Fingerprint::of(""), StepLog::default());
         let outcome = AnswerOutcome::Answered { answer, tools: 7, id: None, calls };
         window.record(number, ThreadRef::default(), outcome, 0);
@@ -144,7 +145,8 @@ fn what_was_not_answered_does_not_count() {
     let mut window = Window::default();
     let prompt = prompt("the very same question again");
     for _ in 0..10 {
-        let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, POLICY.window);
+        let number =
+            window.push(PromptEvent { prompt: prompt.text, ..PromptEvent::default() }, POLICY.window);
         window.record(number, ThreadRef::default(), AnswerOutcome::Failed, 0);
     }
     assert_eq!(judge(&window, &prompt, true, &POLICY), (Verdict::Allow, Evidence::default()));
@@ -190,7 +192,8 @@ fn an_operator_may_have_an_agent_killed_by_its_name_alone() {
     let verdicts: Vec<Verdict> = (0..5)
         .map(|_| {
             let (verdict, _) = judge(&window, &prompt, false, &policy);
-            let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, policy.window);
+            let number =
+                window.push(PromptEvent { prompt: prompt.text, ..PromptEvent::default() }, policy.window);
             window.record(number, ThreadRef::default(), answered("I cannot find that order anywhere."), 0);
             verdict
         })
@@ -215,10 +218,10 @@ fn equal_answers_to_related_prompts_count_towards_a_hint() {
         let mut window = Window::default();
         for (n, answer) in answers.into_iter().enumerate() {
             let text = Fingerprint::of(&format!("question {} of them", "x".repeat(n)));
-            let number = window.push(Entry { prompt: text, ..Entry::default() }, POLICY.window);
+            let number = window.push(PromptEvent { prompt: text, ..PromptEvent::default() }, POLICY.window);
             window.record(number, ThreadRef::default(), answered(answer), 0);
         }
-        let number = window.push(Entry::default(), POLICY.window);
+        let number = window.push(PromptEvent::default(), POLICY.window);
         judge_related(&window, number, related, &POLICY).map(|finding| finding.verdict)
     };
     let same = "I cannot find that order anywhere.";

@@ -10,7 +10,7 @@ fn kind_of(tool: &str, arguments: &str, said: &str) -> Kind {
 
 fn facts(tool: &str, arguments: &str, said: &str) -> Facts {
     let purpose = Purpose::of(tool, arguments);
-    Judged { said, purpose, weight: Weight::of_arguments(arguments), is_error: false, call: [""; 2] }
+    JudgedResult { said, purpose, weight: Weight::of_arguments(arguments), is_error: false, call: [""; 2] }
         .facts(None)
 }
 
@@ -129,7 +129,7 @@ fn an_explicit_failure_has_full_weight() {
             assert_eq!((facts.kind, facts.weight), (Kind::Failure, Weight::Full), "{tool}: {said}");
         }
     }
-    let judged = Judged {
+    let judged = JudgedResult {
         said: "all is well",
         purpose: Purpose::Any,
         weight: Weight::Nothing,

@@ -46,7 +46,7 @@ pub fn repair(changes: &mut Changes<'_, '_>) -> Repaired {
     pairing.done
 }
 
-fn is_plain(entry: &super::Entry<'_>) -> bool {
+fn is_plain(entry: &super::OutlineEntry<'_>) -> bool {
     entry.calls.is_empty() && entry.results.is_empty()
 }
 

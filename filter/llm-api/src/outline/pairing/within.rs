@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Consecutive messages of one side.
-struct Turn {
+struct Side {
     is_models: bool,
     entries: Vec<usize>,
 }
@@ -72,8 +72,8 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         self.fill_or_drop();
     }
 
-    fn turns(&self) -> Vec<Turn> {
-        let mut turns: Vec<Turn> = Vec::new();
+    fn turns(&self) -> Vec<Side> {
+        let mut turns: Vec<Side> = Vec::new();
         for at in self.alive() {
             let is_models = match self.outline.entries.get(at).map(|entry| entry.role) {
                 Some(Role::Assistant) => true,
@@ -82,7 +82,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             };
             match turns.last_mut().filter(|turn| turn.is_models == is_models) {
                 Some(turn) => turn.entries.push(at),
-                None => turns.push(Turn { is_models, entries: vec![at] }),
+                None => turns.push(Side { is_models, entries: vec![at] }),
             }
         }
         turns

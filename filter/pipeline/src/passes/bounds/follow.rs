@@ -4,7 +4,7 @@
 
 use sentinel_llm_api::{
     conversation::Role,
-    outline::{Changes, Counted, Cut, Outline},
+    outline::{Changes, Cut, MeasuredTexts, Outline},
 };
 
 use super::{CLEARED, TRIMMED, truncation::Truncated};
@@ -16,7 +16,7 @@ const BLOCK: usize = 10;
 
 /// What becomes of an old result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum OldResult {
     Whole,
     Trimmed,
     Cleared,
@@ -26,9 +26,9 @@ pub enum State {
 pub struct Old<'a> {
     pub entry: usize,
     pub number: usize,
-    pub state: State,
+    pub state: OldResult,
     /// `None` if it holds no text.
-    pub texts: Option<Counted<'a>>,
+    pub texts: Option<MeasuredTexts<'a>>,
     /// Bytes that the cut saves.
     pub saved: usize,
     /// Bytes of what it says now.
@@ -217,23 +217,31 @@ impl<'f, 'a> Follow<'f, 'a> {
         let Some(result) = self.outline.entries.get(entry).and_then(|entry| entry.results.get(number)) else {
             return false;
         };
-        let texts = Counted::over(&result.texts, 0);
+        let texts = MeasuredTexts::over(&result.texts, 0);
         let is_long = self.truncated.saved(entry, number);
         let all = texts.as_ref().map_or(0, |texts| texts.characters);
         let characters = if is_long > 0 { all.min(self.policy.result) } else { all };
         let bytes = self.changes.bytes_of(entry, number).saturating_sub(is_long);
         let can_be_cleared = result.can_be_cleared();
-        let mut old =
-            Old { entry, number, state: State::Whole, texts, saved: 0, bytes, can_be_cleared, characters };
+        let mut old = Old {
+            entry,
+            number,
+            state: OldResult::Whole,
+            texts,
+            saved: 0,
+            bytes,
+            can_be_cleared,
+            characters,
+        };
         if let Some(texts) = old.texts.as_ref().filter(|_| characters > pruning.trim_above) {
-            old.state = State::Trimmed;
+            old.state = OldResult::Trimmed;
             old.saved = self.changes.would_cut(texts, trimmed(pruning)).saturating_sub(is_long);
             old.bytes = old.bytes.saturating_sub(old.saved);
             old.characters = pruning.head.saturating_add(pruning.tail).saturating_add(TRIMMED.len());
             self.shrink(entry, old.saved);
         }
         self.prunable = self.prunable.saturating_add(old.characters);
-        let is_trimmed = old.state == State::Trimmed;
+        let is_trimmed = old.state == OldResult::Trimmed;
         self.old.push(old);
         is_trimmed
     }
@@ -245,7 +253,7 @@ impl<'f, 'a> Follow<'f, 'a> {
         if !old.can_be_cleared || saved == 0 {
             return false;
         }
-        (old.state, old.saved) = (State::Cleared, old.saved.saturating_add(saved));
+        (old.state, old.saved) = (OldResult::Cleared, old.saved.saturating_add(saved));
         let entry = old.entry;
         self.shrink(entry, saved);
         true

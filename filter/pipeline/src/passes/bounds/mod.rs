@@ -9,7 +9,7 @@ use sentinel_llm_api::{
 };
 
 use self::{
-    follow::{Follow, Followed, State},
+    follow::{Follow, Followed, OldResult},
     truncation::Truncated,
 };
 use super::Seen;
@@ -84,11 +84,11 @@ fn apply(
         // What truncation would have cut is gone with the rest.
         let saved = old.saved.saturating_add(truncated.saved(old.entry, old.number));
         match (old.state, &old.texts, &policy.pruning) {
-            (State::Trimmed, Some(texts), Some(pruning)) => {
+            (OldResult::Trimmed, Some(texts), Some(pruning)) => {
                 changes.cut_texts(texts, follow::trimmed(pruning));
                 tally.add(Bound::ResultTrimmed, old.entry, saved);
             }
-            (State::Cleared, ..) => {
+            (OldResult::Cleared, ..) => {
                 changes.clear_result(old.entry, old.number, CLEARED);
                 tally.add(Bound::ResultCleared, old.entry, saved);
             }
@@ -98,7 +98,7 @@ fn apply(
     let is_pruned = |entry: usize, number: usize| {
         let at = followed.old.partition_point(|old| (old.entry, old.number) < (entry, number));
         let old = followed.old.get(at).filter(|old| (old.entry, old.number) == (entry, number));
-        old.is_some_and(|old| old.state != State::Whole)
+        old.is_some_and(|old| old.state != OldResult::Whole)
     };
     for (at, number, long) in &truncated.long {
         if changes.is_dropped(*at) || number.is_some_and(|number| is_pruned(*at, number)) {

@@ -1,12 +1,12 @@
 //! Texts that are too long by themselves: what is cut of them depends on nothing else, so it is the same in every request.
 
-use sentinel_llm_api::outline::{Changes, Counted, Cut, Entry, Outline};
+use sentinel_llm_api::outline::{Changes, Cut, MeasuredTexts, Outline, OutlineEntry};
 
 use sentinel_config::BoundsPolicy;
 
 /// A text over its bound.
 pub struct Long<'a> {
-    pub texts: Counted<'a>,
+    pub texts: MeasuredTexts<'a>,
     /// Bytes that the cut saves.
     pub saved: usize,
     bound: usize,
@@ -28,7 +28,7 @@ pub struct Truncated<'a> {
 impl<'a> Truncated<'a> {
     pub fn of(outline: &Outline<'a>, changes: &Changes<'_, 'a>, policy: &BoundsPolicy) -> Self {
         let long = |texts: &[_], bound: usize, what: &str| {
-            let texts = Counted::over(texts, bound).filter(|_| bound > 0)?;
+            let texts = MeasuredTexts::over(texts, bound).filter(|_| bound > 0)?;
             let missing = texts.characters.saturating_sub(bound);
             let mark = format!("\n\n[{what} truncated: {missing} characters are missing]");
             let mut long = Long { texts, saved: 0, bound, mark };
@@ -48,7 +48,7 @@ impl<'a> Truncated<'a> {
     }
 
     /// Bytes of a message without what is cut of it.
-    pub fn size(&self, at: usize, entry: &Entry<'_>) -> usize {
+    pub fn size(&self, at: usize, entry: &OutlineEntry<'_>) -> usize {
         let first = self.long.partition_point(|(entry, ..)| *entry < at);
         let here = self.long.iter().skip(first).take_while(|(entry, ..)| *entry == at);
         entry.size().saturating_sub(here.map(|(.., long)| long.saved).sum())

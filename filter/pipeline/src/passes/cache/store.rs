@@ -4,7 +4,7 @@
 use sentinel_llm_api::{
     answer_reader::AnswerReader,
     framing::Framing,
-    repeatable::{Content, NotRepeatable, Wanted},
+    repeatable::{Content, NotRepeatable, RepeatableLimits},
 };
 
 use super::{Cached, Key, LookUp, directives::Directives};
@@ -24,7 +24,7 @@ pub struct Awaited {
     key: Key,
     /// How the answer was asked for.
     framing: Framing,
-    wanted: Wanted,
+    wanted: RepeatableLimits,
     ttl: u32,
     /// Whether the provider's `cache-control` is obeyed.
     obeys_provider: bool,

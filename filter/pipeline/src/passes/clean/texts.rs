@@ -7,7 +7,7 @@ use sentinel_llm_api::{
     answer_event::{AnswerEvent, Block, EventSink, Payload, Piece},
     dialect::DialectRef,
     edit::{self, Edit},
-    framing::rewrite::{Change, Changed},
+    framing::rewrite::{EventChange, EventRewrite},
     json::{self, Raw},
 };
 
@@ -154,7 +154,7 @@ fn comes(rest: &[AnswerEvent<'_>], wanted: Block) -> (bool, bool) {
     (rest.iter().any(more), rest.iter().any(end))
 }
 
-impl Change for Texts {
+impl EventRewrite for Texts {
     /// A text in one piece goes through all steps.
     fn whole(&mut self, json: &str) -> Option<String> {
         let spoken = self.spoken(Payload::Whole(json));
@@ -184,9 +184,9 @@ impl Change for Texts {
         applied(json, &edits)
     }
 
-    fn event(&mut self, kind: &str, json: &str) -> Changed {
+    fn event(&mut self, kind: &str, json: &str) -> EventChange {
         let spoken = self.spoken(Payload::Event { kind, json });
-        let (mut changed, mut edits) = (Changed::default(), Vec::new());
+        let (mut changed, mut edits) = (EventChange::default(), Vec::new());
         if spoken.len() > MOST_PLACES {
             self.is_partial = true;
             return changed;

@@ -4,8 +4,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Told, in_turns, instructions, object, text};
-use crate::history::{Message, Said};
+use super::{Utterance, in_turns, instructions, object, text};
+use crate::history::{MessageContent, RecordedMessage};
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -20,7 +20,7 @@ pub struct Body<'a> {
     max_tokens: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     system: String,
-    messages: Vec<Told<Block<'a>>>,
+    messages: Vec<Utterance<Block<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -41,17 +41,17 @@ enum Block<'a> {
     ToolResult { tool_use_id: String, content: &'a str },
 }
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     text(&Request { model: "claude-sonnet-4-5", body: Body::of(history) })
 }
 
 impl<'a> Body<'a> {
-    pub fn of(history: &'a [Message]) -> Self {
+    pub fn of(history: &'a [RecordedMessage]) -> Self {
         Self { max_tokens: 1024, system: instructions(history), messages: in_turns(history, blocks) }
     }
 }
 
-pub fn answer(turn: &Message) -> String {
+pub fn answer(turn: &RecordedMessage) -> String {
     let stop_reason = if super::turn(turn).1.is_empty() { "end_turn" } else { "tool_use" };
     text(&Answer {
         id: "msg_replay",
@@ -63,12 +63,12 @@ pub fn answer(turn: &Message) -> String {
     })
 }
 
-fn blocks(message: &Message) -> Vec<Block<'_>> {
+fn blocks(message: &RecordedMessage) -> Vec<Block<'_>> {
     let told = |text: &'_ str| !text.is_empty();
     match &message.said {
-        Said::Instruction(_) => Vec::new(),
-        Said::User(text) => vec![Block::Text { text }].into_iter().filter(|_| told(text)).collect(),
-        Said::Assistant { text, calls } => {
+        MessageContent::Instruction(_) => Vec::new(),
+        MessageContent::User(text) => vec![Block::Text { text }].into_iter().filter(|_| told(text)).collect(),
+        MessageContent::Assistant { text, calls } => {
             let text = told(text).then_some(Block::Text { text });
             let calls = calls.iter().map(|call| Block::ToolUse {
                 id: id(&call.id),
@@ -77,7 +77,9 @@ fn blocks(message: &Message) -> Vec<Block<'_>> {
             });
             text.into_iter().chain(calls).collect()
         }
-        Said::Result { call, text, .. } => vec![Block::ToolResult { tool_use_id: id(call), content: text }],
+        MessageContent::Result { call, text, .. } => {
+            vec![Block::ToolResult { tool_use_id: id(call), content: text }]
+        }
     }
 }
 

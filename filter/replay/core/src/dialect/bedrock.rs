@@ -4,15 +4,15 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Told, as_object, in_turns, instructions, object, text};
-use crate::history::{Message, Said};
+use super::{Utterance, as_object, in_turns, instructions, object, text};
+use crate::history::{MessageContent, RecordedMessage};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Request<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Instruction>,
-    messages: Vec<Told<Block<'a>>>,
+    messages: Vec<Utterance<Block<'a>>>,
     inference_config: Limits,
 }
 
@@ -36,7 +36,7 @@ struct Answer<'a> {
 
 #[derive(Serialize)]
 struct Output<'a> {
-    message: Told<Block<'a>>,
+    message: Utterance<Block<'a>>,
 }
 
 #[derive(Serialize)]
@@ -64,7 +64,7 @@ enum Content<'a> {
     Json(Box<RawValue>),
 }
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     let instructions = instructions(history);
     let system = Some(Instruction { text: instructions }).filter(|system| !system.text.is_empty());
     text(&Request {
@@ -74,18 +74,18 @@ pub fn request(history: &[Message]) -> String {
     })
 }
 
-pub fn answer(turn: &Message) -> String {
+pub fn answer(turn: &RecordedMessage) -> String {
     let stop_reason = if super::turn(turn).1.is_empty() { "end_turn" } else { "tool_use" };
-    let message = Told { role: "assistant", content: blocks(turn) };
+    let message = Utterance { role: "assistant", content: blocks(turn) };
     text(&Answer { output: Output { message }, stop_reason })
 }
 
-fn blocks(message: &Message) -> Vec<Block<'_>> {
+fn blocks(message: &RecordedMessage) -> Vec<Block<'_>> {
     let text_of = |text| Some(Block::Text(text)).filter(|_| !text.is_empty());
     match &message.said {
-        Said::Instruction(_) => Vec::new(),
-        Said::User(text) => text_of(text).into_iter().collect(),
-        Said::Assistant { text, calls } => {
+        MessageContent::Instruction(_) => Vec::new(),
+        MessageContent::User(text) => text_of(text).into_iter().collect(),
+        MessageContent::Assistant { text, calls } => {
             let calls = calls.iter().map(|call| Block::ToolUse {
                 tool_use_id: id(&call.id),
                 name: &call.name,
@@ -93,7 +93,7 @@ fn blocks(message: &Message) -> Vec<Block<'_>> {
             });
             text_of(text).into_iter().chain(calls).collect()
         }
-        Said::Result { call, text, .. } => {
+        MessageContent::Result { call, text, .. } => {
             let content = as_object(text).map_or(Content::Text(text), Content::Json);
             vec![Block::ToolResult { tool_use_id: id(call), content: [content] }]
         }

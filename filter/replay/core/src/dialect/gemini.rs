@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{as_object, instructions, object, raw, text};
-use crate::history::{Call, Message, Said};
+use crate::history::{MessageContent, RecordedCall, RecordedMessage};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,26 +58,30 @@ struct Returned<'a> {
     result: &'a str,
 }
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     let mut contents: Vec<Content> = Vec::new();
     let mut rest = history;
     while let Some((message, behind)) = rest.split_first() {
         rest = behind;
         match &message.said {
-            Said::Instruction(_) => {}
-            Said::User(text) => contents.push(Content { role: "user", parts: vec![Part::Text(text)] }),
-            Said::Assistant { calls, .. } => {
+            MessageContent::Instruction(_) => {}
+            MessageContent::User(text) => {
+                contents.push(Content { role: "user", parts: vec![Part::Text(text)] })
+            }
+            MessageContent::Assistant { calls, .. } => {
                 let parts = parts(message);
                 if !parts.is_empty() {
                     contents.push(Content { role: "model", parts });
                 }
-                let results =
-                    rest.iter().take_while(|message| matches!(message.said, Said::Result { .. })).count();
+                let results = rest
+                    .iter()
+                    .take_while(|message| matches!(message.said, MessageContent::Result { .. }))
+                    .count();
                 let (results, behind) = rest.split_at(results);
                 rest = behind;
                 contents.extend(responses(calls, results));
             }
-            Said::Result { .. } => contents.extend(responses(&[], std::slice::from_ref(message))),
+            MessageContent::Result { .. } => contents.extend(responses(&[], std::slice::from_ref(message))),
         }
     }
     let instructions = instructions(history);
@@ -86,12 +90,12 @@ pub fn request(history: &[Message]) -> String {
     text(&Request { system_instruction, contents })
 }
 
-pub fn answer(turn: &Message) -> String {
+pub fn answer(turn: &RecordedMessage) -> String {
     let content = Content { role: "model", parts: parts(turn) };
     text(&Answer { candidates: [Candidate { content, finish_reason: "STOP", index: 0 }] })
 }
 
-fn parts(message: &Message) -> Vec<Part<'_>> {
+fn parts(message: &RecordedMessage) -> Vec<Part<'_>> {
     let (text, calls) = super::turn(message);
     let text = (!text.is_empty()).then_some(Part::Text(text));
     let calls =
@@ -100,12 +104,12 @@ fn parts(message: &Message) -> Vec<Part<'_>> {
 }
 
 /// The results behind a turn as one content, in the order of its calls; those of no call of it come last.
-fn responses<'a>(calls: &[Call], results: &'a [Message]) -> Option<Content<'a>> {
+fn responses<'a>(calls: &[RecordedCall], results: &'a [RecordedMessage]) -> Option<Content<'a>> {
     let place = |id: &str| calls.iter().position(|call| call.id == id).unwrap_or(usize::MAX);
     let mut told: Vec<_> = results
         .iter()
         .filter_map(|message| match &message.said {
-            Said::Result { call, name, text } => Some((place(call), name, text)),
+            MessageContent::Result { call, name, text } => Some((place(call), name, text)),
             _ => None,
         })
         .collect();

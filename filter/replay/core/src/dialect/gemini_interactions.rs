@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{as_object, instructions, object, raw, text};
-use crate::history::{Message, Said};
+use crate::history::{MessageContent, RecordedMessage};
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -42,23 +42,23 @@ struct Content<'a> {
 
 const MODEL: &str = "gemini-3-flash-preview";
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     let input = history.iter().flat_map(steps).collect();
     text(&Request { model: MODEL, system_instruction: instructions(history), input, store: false })
 }
 
-pub fn answer(turn: &Message) -> String {
+pub fn answer(turn: &RecordedMessage) -> String {
     let (_, calls) = super::turn(turn);
     let status = if calls.is_empty() { "completed" } else { "requires_action" };
     text(&Answer { id: "v1_replay", object: "interaction", status, model: MODEL, steps: steps(turn) })
 }
 
-fn steps(message: &Message) -> Vec<Box<RawValue>> {
+fn steps(message: &RecordedMessage) -> Vec<Box<RawValue>> {
     let content = |text| [Content { r#type: "text", text }];
     match &message.said {
-        Said::Instruction(_) => Vec::new(),
-        Said::User(text) => vec![raw(&StepItem::UserInput { content: content(text) })],
-        Said::Assistant { text, calls } => {
+        MessageContent::Instruction(_) => Vec::new(),
+        MessageContent::User(text) => vec![raw(&StepItem::UserInput { content: content(text) })],
+        MessageContent::Assistant { text, calls } => {
             let said = (!text.is_empty()).then(|| raw(&StepItem::ModelOutput { content: content(text) }));
             let calls = calls.iter().map(|call| {
                 let arguments = object(&call.arguments);
@@ -66,7 +66,7 @@ fn steps(message: &Message) -> Vec<Box<RawValue>> {
             });
             said.into_iter().chain(calls).collect()
         }
-        Said::Result { call, name, text } => {
+        MessageContent::Result { call, name, text } => {
             let result = as_object(text).unwrap_or_else(|| raw(text.as_str()));
             vec![raw(&StepItem::FunctionResult { call_id: call, name, result })]
         }

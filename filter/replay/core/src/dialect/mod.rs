@@ -19,10 +19,10 @@ use sentinel_wire::Dialect;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::history::{Call, Message, Said};
+use crate::history::{MessageContent, RecordedCall, RecordedMessage};
 
 /// The body of the request that an agent sends when this is its history.
-pub fn request(dialect: Dialect, history: &[Message]) -> String {
+pub fn request(dialect: Dialect, history: &[RecordedMessage]) -> String {
     match dialect {
         Dialect::OpenaiChat => openai_chat::request(history),
         Dialect::OpenaiResponses => openai_responses::request(history),
@@ -35,7 +35,7 @@ pub fn request(dialect: Dialect, history: &[Message]) -> String {
 }
 
 /// The body of the answer in which the provider says an assistant's turn.
-pub fn answer(dialect: Dialect, turn: &Message) -> String {
+pub fn answer(dialect: Dialect, turn: &RecordedMessage) -> String {
     match dialect {
         Dialect::OpenaiChat => openai_chat::answer(turn),
         Dialect::OpenaiResponses => openai_responses::answer(turn),
@@ -47,9 +47,9 @@ pub fn answer(dialect: Dialect, turn: &Message) -> String {
 }
 
 /// The instructions of a history, for the dialects that have one place for all of them.
-fn instructions(history: &[Message]) -> String {
+fn instructions(history: &[RecordedMessage]) -> String {
     let texts = history.iter().filter_map(|message| match &message.said {
-        Said::Instruction(text) => Some(text.as_str()),
+        MessageContent::Instruction(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n\n")
@@ -90,34 +90,37 @@ fn text<T: Serialize>(value: &T) -> String {
 
 /// A message of a user or an assistant.
 #[derive(Serialize)]
-struct Told<B> {
+struct Utterance<B> {
     role: &'static str,
     content: Vec<B>,
 }
 
 /// Messages of user and assistant in turns, with the blocks of each; none is empty.
-fn in_turns<'a, B>(history: &'a [Message], blocks: impl Fn(&'a Message) -> Vec<B>) -> Vec<Told<B>> {
-    let mut messages: Vec<Told<B>> = Vec::new();
+fn in_turns<'a, B>(
+    history: &'a [RecordedMessage],
+    blocks: impl Fn(&'a RecordedMessage) -> Vec<B>,
+) -> Vec<Utterance<B>> {
+    let mut messages: Vec<Utterance<B>> = Vec::new();
     for message in history {
         let role = match &message.said {
-            Said::Instruction(_) => continue,
-            Said::Assistant { .. } => "assistant",
-            Said::User(_) | Said::Result { .. } => "user",
+            MessageContent::Instruction(_) => continue,
+            MessageContent::Assistant { .. } => "assistant",
+            MessageContent::User(_) | MessageContent::Result { .. } => "user",
         };
         let content = blocks(message);
         match messages.last_mut() {
             _ if content.is_empty() => {}
             Some(last) if last.role == role => last.content.extend(content),
-            _ => messages.push(Told { role, content }),
+            _ => messages.push(Utterance { role, content }),
         }
     }
     messages
 }
 
 /// An assistant's text and calls; nothing of any other message.
-fn turn(message: &Message) -> (&str, &[Call]) {
+fn turn(message: &RecordedMessage) -> (&str, &[RecordedCall]) {
     match &message.said {
-        Said::Assistant { text, calls } => (text, calls),
+        MessageContent::Assistant { text, calls } => (text, calls),
         _ => ("", &[]),
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{raw, text};
-use crate::history::{Call, Message, Said};
+use crate::history::{MessageContent, RecordedCall, RecordedMessage};
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -50,12 +50,12 @@ struct Function<'a> {
     arguments: &'a str,
 }
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     let messages = history.iter().map(|message| message.raw.as_ref()).collect();
     text(&Request { model: "gpt-4o-mini", messages })
 }
 
-pub fn answer(turn: &Message) -> String {
+pub fn answer(turn: &RecordedMessage) -> String {
     let finish_reason = if super::turn(turn).1.is_empty() { "stop" } else { "tool_calls" };
     let choice = Choice { index: 0, message: &turn.raw, finish_reason };
     text(&Answer {
@@ -67,31 +67,31 @@ pub fn answer(turn: &Message) -> String {
 }
 
 /// A message in this form.
-pub fn message(said: &Said) -> Box<RawValue> {
+pub fn message(said: &MessageContent) -> Box<RawValue> {
     let chat = match said {
-        Said::Instruction(text) => Chat { role: "system", content: Some(text), ..Chat::default() },
-        Said::User(text) => Chat { role: "user", content: Some(text), ..Chat::default() },
-        Said::Assistant { text, calls } => Chat {
+        MessageContent::Instruction(text) => Chat { role: "system", content: Some(text), ..Chat::default() },
+        MessageContent::User(text) => Chat { role: "user", content: Some(text), ..Chat::default() },
+        MessageContent::Assistant { text, calls } => Chat {
             role: "assistant",
             content: Some(text.as_str()).filter(|text| !text.is_empty()),
             tool_calls: calls.iter().map(call).collect(),
             ..Chat::default()
         },
-        Said::Result { call, text, .. } => {
+        MessageContent::Result { call, text, .. } => {
             Chat { role: "tool", content: Some(text), tool_call_id: Some(call), ..Chat::default() }
         }
     };
     raw(&chat)
 }
 
-fn call(call: &Call) -> ToolCall<'_> {
-    let Call { id, name, arguments } = call;
+fn call(call: &RecordedCall) -> ToolCall<'_> {
+    let RecordedCall { id, name, arguments } = call;
     ToolCall { id, r#type: "function", function: Function { name, arguments } }
 }
 
-impl Message {
+impl RecordedMessage {
     /// A message that no file had, in the chat form.
-    pub fn new(said: Said) -> Self {
+    pub fn new(said: MessageContent) -> Self {
         let raw = message(&said);
         Self { raw, said }
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{raw, text};
-use crate::history::{Message, Said};
+use crate::history::{MessageContent, RecordedMessage};
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -61,22 +61,24 @@ struct Output<'a> {
     output: &'a str,
 }
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     let (instructions, history) = match history.split_first() {
-        Some((Message { said: Said::Instruction(text), .. }, rest)) => (Some(text.as_str()), rest),
+        Some((RecordedMessage { said: MessageContent::Instruction(text), .. }, rest)) => {
+            (Some(text.as_str()), rest)
+        }
         _ => (None, history),
     };
     let input = history.iter().enumerate().flat_map(|(at, message)| items(at, message)).collect();
     text(&Request { model: "gpt-4o-mini", instructions, input, store: false })
 }
 
-pub fn answer(turn: &Message) -> String {
+pub fn answer(turn: &RecordedMessage) -> String {
     let output = items(0, turn);
     text(&Answer { id: "resp_replay", object: "response", status: "completed", model: "gpt-4o-mini", output })
 }
 
 /// The items that one message becomes; `at` makes their ids.
-fn items(at: usize, message: &Message) -> Vec<Box<RawValue>> {
+fn items(at: usize, message: &RecordedMessage) -> Vec<Box<RawValue>> {
     let told = |role, kind, text| Told {
         r#type: "message",
         role,
@@ -85,9 +87,9 @@ fn items(at: usize, message: &Message) -> Vec<Box<RawValue>> {
         content: [Part { r#type: kind, text, annotations: None }],
     };
     match &message.said {
-        Said::Instruction(text) => vec![raw(&told("developer", "input_text", text))],
-        Said::User(text) => vec![raw(&told("user", "input_text", text))],
-        Said::Assistant { text, calls } => {
+        MessageContent::Instruction(text) => vec![raw(&told("developer", "input_text", text))],
+        MessageContent::User(text) => vec![raw(&told("user", "input_text", text))],
+        MessageContent::Assistant { text, calls } => {
             let mut items = Vec::new();
             if !text.is_empty() {
                 let content = [Part { r#type: "output_text", text, annotations: Some([]) }];
@@ -111,7 +113,7 @@ fn items(at: usize, message: &Message) -> Vec<Box<RawValue>> {
             }));
             items
         }
-        Said::Result { call, text, .. } => {
+        MessageContent::Result { call, text, .. } => {
             vec![raw(&Output { r#type: "function_call_output", call_id: call, output: text })]
         }
     }

@@ -7,33 +7,33 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn call(id: &str, name: &str, arguments: &str) -> Call {
-    Call { id: id.into(), name: name.into(), arguments: arguments.into() }
+fn call(id: &str, name: &str, arguments: &str) -> RecordedCall {
+    RecordedCall { id: id.into(), name: name.into(), arguments: arguments.into() }
 }
 
-fn assistant(text: &str, calls: Vec<Call>) -> Said {
-    Said::Assistant { text: text.into(), calls }
+fn assistant(text: &str, calls: Vec<RecordedCall>) -> MessageContent {
+    MessageContent::Assistant { text: text.into(), calls }
 }
 
-fn result(call: &str, name: &str, text: &str) -> Said {
-    Said::Result { call: call.into(), name: name.into(), text: text.into() }
+fn result(call: &str, name: &str, text: &str) -> MessageContent {
+    MessageContent::Result { call: call.into(), name: name.into(), text: text.into() }
 }
 
 /// Everything that a history can hold: two calls at once, whose results come the other way round.
-fn history() -> Vec<Message> {
+fn history() -> Vec<RecordedMessage> {
     [
-        Said::Instruction("Be brief.".into()),
-        Said::User("Look around.".into()),
+        MessageContent::Instruction("Be brief.".into()),
+        MessageContent::User("Look around.".into()),
         assistant("I look.", vec![call("call:1", "look", r#"{"b": 1, "a": [2]}"#), call("c2", "list", "")]),
         result("c2", "list", "two files"),
         result("call:1", "look", r#"{"seen": "a wall", "at": 1.50}"#),
         assistant("A wall.", vec![]),
-        Said::User("Go on.".into()),
+        MessageContent::User("Go on.".into()),
         assistant("", vec![call("c3", "look", r#"{"b":2}"#)]),
         result("c3", "look", "nothing"),
-        Said::User("Wait.".into()),
+        MessageContent::User("Wait.".into()),
     ]
-    .map(Message::new)
+    .map(RecordedMessage::new)
     .to_vec()
 }
 
@@ -208,7 +208,7 @@ fn the_filter_reads_the_same_steps_from_every_dialect() {
 
 #[test]
 fn the_answer_is_the_turn() {
-    let turn = Message::new(assistant("I look.", vec![call("c1", "look", r#"{"a":1}"#)]));
+    let turn = RecordedMessage::new(assistant("I look.", vec![call("c1", "look", r#"{"a":1}"#)]));
     let said = |dialect| serde_json::from_str::<Value>(&answer(dialect, &turn)).expect("JSON");
     let chat = said(Dialect::OpenaiChat);
     assert_eq!(chat["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "look");

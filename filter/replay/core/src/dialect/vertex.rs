@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{anthropic::Body, text};
-use crate::history::Message;
+use crate::history::RecordedMessage;
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -13,6 +13,6 @@ struct Request<'a> {
     body: Body<'a>,
 }
 
-pub fn request(history: &[Message]) -> String {
+pub fn request(history: &[RecordedMessage]) -> String {
     text(&Request { anthropic_version: "vertex-2023-10-16", body: Body::of(history) })
 }
