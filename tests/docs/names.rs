@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use sentinel_detect::verdict::Signal;
 use sentinel_harness::parts;
 use sentinel_llm_api::registry;
 use sentinel_pipeline::{bypass::Bypass, metric, service_outcome::ServiceOutcome};
@@ -147,6 +148,16 @@ fn the_page_has_every_dialect() {
         let label = dialect.label();
         assert!(page.contains(&format!("`{label}`")), "docs/how-it-decides.md does not name `{label}`");
     }
+}
+
+#[test]
+fn the_page_has_the_rank_of_signals() {
+    let mut loops: Vec<Signal> = Signal::ALL.iter().copied().filter(|signal| signal.is_loop()).collect();
+    loops.retain(|signal| !matches!(signal, Signal::Semantic | Signal::McpBreaker));
+    loops.sort_by_key(|signal| signal.rank());
+    let labels: Vec<String> = loops.iter().map(|signal| format!("`{}`", signal.label())).collect();
+    let page = read("docs/how-it-decides.md").replace('\n', " ");
+    assert!(page.contains(&format!("first in this order: {}.", labels.join(", "))), "{labels:?}");
 }
 
 #[test]

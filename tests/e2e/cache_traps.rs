@@ -22,6 +22,10 @@ struct Pair {
 /// One of so many pairs of each set. It has no divisor in common with the number of dialects, so each dialect gets pairs of all kinds.
 const ONE_OF: usize = 8;
 
+/// Instructions that leave the user's text a question, and some that make it the material of the work.
+const BRIEF: &str = "Be brief.";
+const TRANSLATE: &str = "Translate the user's text into French.";
+
 /// Each way in which two texts look alike and ask for something else, as a pair.
 const DIFFERENT: [(&str, &str); 36] = [
     ("How much is 5 MW?", "How much is 5 mW?"),
@@ -90,19 +94,27 @@ fn pairs(name: &str) -> Vec<Pair> {
 struct Case {
     pair: Pair,
     dialect: Dialect,
+    /// What the model is told beside it.
+    instructions: &'static str,
 }
 
 /// The pairs take turns in the dialects.
 fn cases(name: &str) -> Vec<Case> {
     let dialects = Dialect::ALL.into_iter().cycle();
-    pairs(name).into_iter().zip(dialects).map(|(pair, dialect)| Case { pair, dialect }).collect()
+    pairs(name)
+        .into_iter()
+        .zip(dialects)
+        .map(|(pair, dialect)| Case { pair, dialect, instructions: BRIEF })
+        .collect()
 }
 
-async fn ask(stack: &Stack, set: &str, number: usize, dialect: Dialect, text: &str) -> Response {
+async fn ask(stack: &Stack, set: &str, number: usize, case: &Case, text: &str) -> Response {
+    let Case { dialect, instructions, .. } = *case;
+    let body = dialect.with_instructions(dialect.ask(text, false), instructions);
     let tenant = format!("{set}-{number}");
     // The lowest similarity that may be asked for: the words alone decide.
     let headers = [("x-tenant-id", tenant.as_str()), ("x-sentinel-cache-threshold", "0.8")];
-    client::post(stack.address(), dialect.path(false), &headers, dialect.ask(text, false).to_string()).await
+    client::post(stack.address(), dialect.path(false), &headers, body.to_string()).await
 }
 
 fn stack() -> Stack {
@@ -121,22 +133,23 @@ async fn served(sets: &[(&str, usize)]) {
 
 async fn served_by(stack: &Stack, set: &str, cases: &[Case], least_true: usize) {
     let mut kept = Vec::new();
-    for (number, Case { pair, dialect }) in cases.iter().enumerate() {
-        let response = ask(stack, set, number, *dialect, &pair.a).await;
-        assert_eq!(response.status, 200, "{}", pair.a);
+    for (number, case) in cases.iter().enumerate() {
+        let response = ask(stack, set, number, case, &case.pair.a).await;
+        assert_eq!(response.status, 200, "{}", case.pair.a);
         // What asks for now is not kept.
         kept.push(response.header("x-sentinel-cache") == Some("miss"));
     }
     // An answer is stored behind the response, one after another.
     let last = kept.iter().rposition(|kept| *kept).expect("something is kept");
     eventually("the last answer is stored", async || {
-        let Case { pair, dialect } = &cases[last];
-        ask(stack, set, last, *dialect, &pair.a).await.header("x-sentinel-cache") == Some("exact")
+        ask(stack, set, last, &cases[last], &cases[last].pair.a).await.header("x-sentinel-cache")
+            == Some("exact")
     })
     .await;
     let (mut wrong, mut missed, mut right) = (Vec::new(), Vec::new(), 0);
-    for (number, Case { pair, dialect }) in cases.iter().enumerate() {
-        let response = ask(stack, set, number, *dialect, &pair.b).await;
+    for (number, case) in cases.iter().enumerate() {
+        let Case { pair, dialect, .. } = case;
+        let response = ask(stack, set, number, case, &pair.b).await;
         let is_served = dialect.answer_text(&response.body) == text_for(&pair.a);
         assert_eq!(
             is_served,
@@ -170,8 +183,12 @@ async fn each_kind_of_change_is_judged_alike_in_every_dialect() {
     pairs.extend(THE_SAME.map(|(a, b)| pair(a, b, true)));
     let mut stack = stack();
     for dialect in Dialect::ALL {
-        let cases: Vec<_> = pairs.iter().map(|pair| Case { pair: pair.clone(), dialect }).collect();
+        let case = |pair: &Pair| Case { pair: pair.clone(), dialect, instructions: BRIEF };
+        let cases: Vec<_> = pairs.iter().map(case).collect();
         served_by(&stack, dialect.label(), &cases, THE_SAME.len()).await;
+        // Two texts that ask the same have two translations.
+        let case = |(a, b): (&str, &str)| Case { pair: pair(a, b, false), dialect, instructions: TRANSLATE };
+        served_by(&stack, &format!("{}-translated", dialect.label()), &THE_SAME.map(case), 0).await;
     }
     stack.assert_sound();
 }
@@ -199,6 +216,7 @@ async fn no_trap_of_the_later_rounds_does() {
         ("tenth_traps.jsonl", 2),
         ("eleventh_traps.jsonl", 1),
         ("twelfth_traps.jsonl", 0),
+        ("thirteenth_traps.jsonl", 0),
     ])
     .await;
 }

@@ -213,6 +213,32 @@ impl Signal {
     /// Every signal.
     pub const ALL: &[Self] = Self::VARIANTS;
 
+    /// Its place among those that ask for the same verdict, the most telling first.
+    pub fn rank(self) -> u8 {
+        match self {
+            // The warnings that the window is almost full and that a budget runs out are given only once, so they go before hints that come
+            // again as long as there is a loop.
+            Self::MemoryFlush => 0,
+            Self::Stopped => 1,
+            Self::Budget => 2,
+            Self::ModelDenied => 3,
+            Self::ToolDenied => 4,
+            Self::Unreadable => 5,
+            Self::Injection => 6,
+            Self::RepeatedStep => 7,
+            Self::RepeatedExchange => 8,
+            Self::Cycle => 9,
+            Self::Stagnation => 10,
+            Self::SimilarFailures => 11,
+            Self::SameOutcome => 12,
+            Self::Stuck => 13,
+            Self::RunLimit => 14,
+            Self::Score => 15,
+            Self::Semantic => 16,
+            Self::McpBreaker => 17,
+        }
+    }
+
     /// Whether it is about a loop.
     pub fn is_loop(self) -> bool {
         !self.is_refusal() && !matches!(self, Self::MemoryFlush | Self::Stopped | Self::Budget)

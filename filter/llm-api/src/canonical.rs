@@ -81,6 +81,16 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether `is` holds of a text in the value.
+    pub fn any_text(&self, is: &mut dyn FnMut(&str) -> bool) -> bool {
+        match self {
+            Self::Text(text) => is(text),
+            Self::List(values) => values.iter().any(|value| value.any_text(is)),
+            Self::Object(members) => members.iter().any(|(_, value)| value.any_text(is)),
+            Self::Word(_) | Self::Hole => false,
+        }
+    }
+
     /// Writes the value. Different values are written differently, because each has its kind and length in front.
     pub fn write(&self, out: &mut dyn FnMut(&[u8])) {
         match self {

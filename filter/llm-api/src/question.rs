@@ -76,6 +76,11 @@ impl<'a> Question<'a> {
         Ok(Self { prompt, turns, temperature, is_kept, rest })
     }
 
+    /// Whether `is` holds of a text of the request, the user text aside.
+    pub fn any_text(&self, is: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.rest.any_text(is)
+    }
+
     /// Writes the request without the user text and without members that make no difference, in canonical form.
     pub fn write_rest(&self, out: &mut dyn FnMut(&[u8])) {
         self.rest.write(out);

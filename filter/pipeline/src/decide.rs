@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use sentinel_detect::verdict::{Finding, Signal, Verdict};
+use sentinel_detect::verdict::{Finding, Verdict};
 
 use sentinel_config::{Mode, Policy};
 
@@ -20,7 +20,7 @@ pub struct Decision {
 
 /// The strongest finding decides; of equally strong ones that whose signal ranks first.
 pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
-    let strongest = |finding: &&Finding| (Reverse(finding.verdict), rank(finding.signal));
+    let strongest = |finding: &&Finding| (Reverse(finding.verdict), finding.signal.rank());
     let finding = findings.iter().min_by_key(strongest).cloned();
     // `kill.enabled` limits only findings about loops: refusals of a single request and operators' stops always apply.
     let is_bound = finding.as_ref().is_some_and(|finding| finding.signal.is_loop());
@@ -37,32 +37,6 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
 pub fn stopping(names: Option<&Names>, policy: &Policy, host: &dyn Facts) -> Option<Decision> {
     let finding = stop::finding(names, host)?;
     Some(decide(&[finding], policy)).filter(Decision::kills)
-}
-
-/// The place of a signal among those that ask for the same verdict, the most telling first.
-fn rank(signal: Signal) -> u8 {
-    match signal {
-        // The warnings that the window is almost full and that a budget runs out are given only once, so they go before hints that come
-        // again as long as there is a loop.
-        Signal::MemoryFlush => 0,
-        Signal::Stopped => 1,
-        Signal::Budget => 2,
-        Signal::ModelDenied => 3,
-        Signal::ToolDenied => 4,
-        Signal::Unreadable => 5,
-        Signal::Injection => 6,
-        Signal::RepeatedStep => 7,
-        Signal::Cycle => 8,
-        Signal::Stagnation => 9,
-        Signal::SimilarFailures => 10,
-        Signal::SameOutcome => 11,
-        Signal::Stuck => 12,
-        Signal::RepeatedExchange => 13,
-        Signal::RunLimit => 14,
-        Signal::Score => 15,
-        Signal::Semantic => 16,
-        Signal::McpBreaker => 17,
-    }
 }
 
 impl Decision {

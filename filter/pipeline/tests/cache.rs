@@ -31,16 +31,20 @@ struct Stage {
     host: InMemory,
     stored: Stored,
     asked: Rc<RefCell<Vec<bool>>>,
+    /// Of each question: whether only the same text may be found.
+    exact: Rc<RefCell<Vec<bool>>>,
 }
 
 impl Stage {
     fn new(config: &str) -> Self {
         let mut host = InMemory::new(Config::from_json(config.as_bytes()).unwrap());
         let (stored, asked) = (Stored::default(), Rc::new(RefCell::new(Vec::new())));
-        let (table, questions) = (Rc::clone(&stored), Rc::clone(&asked));
+        let exact = Rc::<RefCell<Vec<bool>>>::default();
+        let (table, questions, exact_only) = (Rc::clone(&stored), Rc::clone(&asked), Rc::clone(&exact));
         host.service = Box::new(move |question| {
             questions.borrow_mut().push(question.cache_only);
             let cache = question.cache.as_ref().map(|lookup| {
+                exact_only.borrow_mut().push(lookup.exact_only);
                 let found = table.borrow().get(&(lookup.partition, question.prompt.clone())).cloned();
                 LookupReply {
                     kind: if found.is_some() { LookupKind::Exact } else { LookupKind::Miss },
@@ -53,7 +57,7 @@ impl Stage {
             });
             Ok(ServiceReply { cache, ..ServiceReply::default() })
         });
-        Self { host, stored, asked }
+        Self { host, stored, asked, exact }
     }
 
     fn send(&mut self, request: &ClientRequest, response: &ProviderResponse) -> Exchange {
@@ -120,6 +124,23 @@ fn the_same_question_is_answered_once() {
     assert_eq!(*stage.asked.borrow(), [true, true], "nobody who can be told apart asked");
     assert!(!stage.host.lines("cache_hit").is_empty());
     assert!(stage.host.log.iter().all(|line| !line.contains("France") && !line.contains("Paris")));
+}
+
+/// Under instructions to translate, two wordings of one question have two answers.
+#[test]
+fn a_text_that_is_worked_on_shares_answers_with_the_same_text_alone() {
+    let mut stage = Stage::new(ON);
+    let work = "Translate what the user says into French.";
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    for before in [
+        vec![said("system", "Be brief.")],
+        vec![said("system", work)],
+        vec![said("user", work), said("assistant", "Gladly.")],
+    ] {
+        let messages: Vec<Value> = before.into_iter().chain([said("user", PROMPT)]).collect();
+        stage.send(&post(&json!({"model": "m", "messages": messages})), &answer());
+    }
+    assert_eq!(*stage.exact.borrow(), [false, true, true]);
 }
 
 /// A stream that was given, as a provider would send it: in parts.

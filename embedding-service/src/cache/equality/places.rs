@@ -139,6 +139,16 @@ fn count(word: &str) -> Option<String> {
     of_word.or(of_digits).map(|number| number.to_string())
 }
 
+/// A day, a month or a number, in any case and in short: from one to another is not as far as back.
+pub(super) fn is_counted(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let mut letters = lower.chars();
+    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    count(&lower).is_some()
+        || is_in("numerals", &lower)
+        || ["days", "short_days", "months"].iter().any(|list| is_in(list, &capital))
+}
+
 /// One word that may be the side of a comparison.
 pub(super) fn is_side(word: &str) -> bool {
     let is_roman = word.chars().all(|letter| "IVXLCDM".contains(letter));
@@ -149,6 +159,6 @@ pub(super) fn is_side(word: &str) -> bool {
         // "FF" and "fe" are numbers.
         && !word.chars().all(|letter| letter.is_ascii_hexdigit())
         && is_of_a_thing(word)
-        && !["numerals", "days", "months"].iter().any(|list| is_in(list, word))
+        && !["not_explained", "numerals", "days", "months"].iter().any(|list| is_in(list, word))
         && count(word).is_none()
 }

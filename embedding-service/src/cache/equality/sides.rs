@@ -1,6 +1,9 @@
 //! The two sides of a symmetric question: "the difference between A and B" is "the difference between B and A".
 
-use super::{places::is_side, text::is_capital};
+use super::{
+    places::{is_counted, is_side},
+    text::is_capital,
+};
 
 /// What stands before, between and behind the two sides. Nothing follows that could speak of one of them ("the former").
 const FRAMES: [(&str, &str, &str); 6] = [
@@ -40,6 +43,7 @@ fn are_alike(one: &[String], other: &[String]) -> bool {
         _ => None,
     };
     word(one).zip(word(other)).is_some_and(|((one, has_article), (other, has_other))| {
-        is_side(&one) && is_side(&other) && has_article == has_other && is_capital(&one) == is_capital(&other)
+        let are_sides = is_side(&one) && is_side(&other) && !(is_counted(&one) && is_counted(&other));
+        are_sides && has_article == has_other && is_capital(&one) == is_capital(&other)
     })
 }

@@ -1,5 +1,7 @@
 //! What a signal has counted, and the strongest finding among several counts.
 
+use std::cmp::Reverse;
+
 use crate::{
     step::{Kind, Step},
     thresholds::Thresholds,
@@ -27,22 +29,18 @@ impl Counted {
     }
 }
 
-/// The strongest finding in these counts of the last step; of equal ones the first.
+/// The strongest finding in these counts of the last step; of equally strong ones that whose signal ranks first.
 pub fn strongest<const N: usize>(last: &Step<'_>, found: [Counted; N]) -> Option<Finding> {
-    let mut strongest: Option<Finding> = None;
-    for Counted { signal, count, thresholds, kind, is_any_outcome } in found {
-        let verdict = thresholds.verdict(count);
-        if verdict > strongest.as_ref().map_or(Verdict::Allow, |finding| finding.verdict) {
-            strongest = Some(Finding {
-                count,
-                tool: last.tool.to_owned(),
-                is_waiting: kind == Kind::Waiting,
-                is_any_outcome,
-                ..Finding::of(signal, verdict)
-            });
-        }
-    }
-    strongest
+    let judged = found.into_iter().map(|counted| (counted.thresholds.verdict(counted.count), counted));
+    let fired = judged.filter(|(verdict, _)| *verdict > Verdict::Allow);
+    let (verdict, found) = fired.min_by_key(|(verdict, found)| (Reverse(*verdict), found.signal.rank()))?;
+    Some(Finding {
+        count: found.count,
+        tool: last.tool.to_owned(),
+        is_waiting: found.kind == Kind::Waiting,
+        is_any_outcome: found.is_any_outcome,
+        ..Finding::of(found.signal, verdict)
+    })
 }
 
 /// A length as a count.

@@ -132,7 +132,7 @@ fn told_first(
     Some(found)
 }
 
-/// The strongest finding in the steps of one count. Of equal ones the most telling: in the order below.
+/// The strongest finding in the steps of one count.
 fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let last = steps.last()?;
     if number(steps.len()) < policy.fewest(steps) {

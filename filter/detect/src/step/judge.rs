@@ -123,12 +123,18 @@ pub(super) const ORDER: [Row; 8] = [
     Row {
         when: "the result is an explicit failure: see below",
         kind: Kind::Failure,
-        is_it: |it| it.judged.is_error || explicit::is_failure(it.judged.said),
+        is_it: |it| {
+            (it.judged.is_error || explicit::is_failure(it.judged.said))
+                && !it.structure().is_some_and(Structure::fails_for_now)
+        },
     },
     Row {
         when: "its words say that something is still to come: \"running\", \"pending\", `{\"state\": \"kneading\"}`",
         kind: Kind::Waiting,
-        is_it: |it| waiting::is_waiting(&it.plain, it.first().count, || it.structure()),
+        is_it: |it| {
+            it.structure().is_some_and(Structure::fails_for_now)
+                || waiting::is_waiting(&it.plain, it.first().count, || it.structure())
+        },
     },
     Row {
         when: "the call asks how something stands: `get_job_status`, `kubectl get`",

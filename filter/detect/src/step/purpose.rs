@@ -144,15 +144,20 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     json::string(raw).map(Cow::into_owned)
 }
 
-/// `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_min": 10}`: minutes go by before the call is made. Seconds do not count: any call
-/// in a browser may wait for some.
+/// `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_s": 300}`: minutes go by before the call is made. Fewer seconds do not count: any
+/// call in a browser may wait for some.
 pub(super) fn waits_for_minutes(arguments: &str) -> bool {
     let is_long = |name: &str, value: &str| {
         let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
         let (number, unit) = value.split_at_checked(end).unwrap_or_default();
-        let is_unit = |word: &str| is_one_of(word, english::MINUTES_AND_HOURS);
-        number.parse::<f64>().is_ok_and(|number| number >= 1.0)
-            && (is_unit(unit.trim()) || unit.is_empty() && name_words(name).any(is_unit))
+        let units = if unit.is_empty() { name } else { unit };
+        let least = name_words(units).find_map(|unit| match unit {
+            _ if is_one_of(unit, english::MINUTES_AND_HOURS) => Some(1.0),
+            _ if is_one_of(unit, english::SECONDS) => Some(60.0),
+            _ if is_one_of(unit, &["ms"]) => Some(60_000.0),
+            _ => None,
+        });
+        number.parse::<f64>().is_ok_and(|number| least.is_some_and(|least| number >= least))
             && name_words(name).any(|word| is_one_of(word, english::WAIT) || is_one_of(word, &["after"]))
     };
     // What stands in quotes, and what stands between it.
@@ -224,6 +229,10 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
         if programs::SEARCH.contains(&base) {
             continue;
+        }
+        // `continue`, `n`: a debugger goes on to where it stops next.
+        if programs::STEPS.contains(&command.trim()) {
+            found = found.or(Some(Purpose::MoveOn));
         }
         // A script or a function: `./process_next.sh`, `turtle.forward(10)`, `env.step(1)`. `walk north` may be a game's.
         if program.contains(['.', '(', '/']) && moves(called) {

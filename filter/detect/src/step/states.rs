@@ -38,6 +38,23 @@ pub(super) fn has_state_word(value: &str) -> bool {
         .any(|word| is_state(word) || name_words(word).any(|part| is_state(part) || goes_on(part)))
 }
 
+/// `authorization_pending`, `NOT_YET_AVAILABLE`, `slow_down`: the code of an error that says that something is still to come.
+#[inline(never)]
+pub(super) fn is_code_of_waiting(code: &str) -> bool {
+    /// A code is not longer (bytes).
+    const MOST: usize = 48;
+    if code.len() > MOST || code.contains(' ') {
+        return false;
+    }
+    let mut last = "";
+    name_words(code).any(|word| {
+        let before = std::mem::replace(&mut last, word);
+        is_state(word)
+            || (is_one_of(before, english::NOT) && is_one_of(word, english::YET))
+            || WAITS.ends_with(word, before)
+    })
+}
+
 /// `{"done": false}`, `{"is_running": true}`.
 pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
     let name = key.to_ascii_lowercase();

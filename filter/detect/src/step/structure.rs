@@ -5,9 +5,11 @@ use sentinel_llm_api::json::{self, Raw};
 
 use super::{
     Kind, MAX_RESULT,
+    known::is_one_of,
     member::{Acknowledgement, Leaf, tells_nothing},
     states,
 };
+use crate::words::formats;
 
 /// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
 const MAX_STRUCTURE: usize = 1_024;
@@ -29,6 +31,8 @@ pub(super) struct Structure {
     waits: bool,
     /// One of them says how something stands, in words that nobody knows.
     stands: bool,
+    /// The code of its error says that something is still to come.
+    fails_for_now: bool,
     /// There is nothing in it, and nothing else said.
     is_empty: bool,
     acknowledgement: Acknowledgement,
@@ -50,6 +54,11 @@ impl Structure {
     /// Of a value of few leaves, for in more a state is one information of many.
     pub fn waits(&self) -> bool {
         self.leaves <= MAX_LEAVES && self.waits || self.leaves <= FEW_LEAVES && self.stands
+    }
+
+    /// `{"error": "authorization_pending"}`: no failure of its own, but an answer to somebody who waits.
+    pub fn fails_for_now(&self) -> bool {
+        self.leaves <= MAX_LEAVES && self.fails_for_now
     }
 
     pub fn is_small(&self) -> bool {
@@ -115,6 +124,7 @@ impl Member<'_> {
         structure.leaves = structure.leaves.saturating_add(usize::from(is_counted));
         if let Leaf::Text(text) = value {
             structure.stands |= states::stands(key, text);
+            structure.fails_for_now |= is_one_of(key, formats::ERROR) && states::is_code_of_waiting(text);
         }
         if is_counted && !structure.waits {
             structure.waits = match value {

@@ -133,6 +133,7 @@ impl<'t> Settler<'t> {
             || (has_digit && (is_address(word) || is_time(word)))
             || is_part_of_date(word, self.before, next)
             || is_process_of_log(text, word, next)
+            || is_process_of_program(text, word)
             || (has_digit && (is_name_of_process(self.before) || is_line_of_shell(self.earlier, self.before)))
         {
             return self.push_volatile();
@@ -269,6 +270,21 @@ fn is_process_of_log(text: &str, word: &str, next: &str) -> bool {
         && text.get(..super::place(text, word)).is_some_and(|before| before.ends_with('['))
 }
 
+/// The number of `ssh[907]: denied`, at the beginning of a line.
+fn is_process_of_program(text: &str, word: &str) -> bool {
+    /// Digits: an index is shorter.
+    const LEAST: usize = 3;
+    if word.len() < LEAST || !word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let (before, after) = text.split_at_checked(super::place(text, word)).unwrap_or((text, ""));
+    let program = before.rsplit('\n').next().and_then(|line| line.strip_suffix('['));
+    after.get(word.len()..).is_some_and(|rest| rest.starts_with("]: "))
+        && program.is_some_and(|program| {
+            !program.is_empty() && program.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        })
+}
+
 /// A word of a date beside a number ("03 Mar", "10:01 PM"), or a number beside such a word.
 fn is_part_of_date(word: &str, before: &str, next: &str) -> bool {
     let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
@@ -363,8 +379,13 @@ fn is_temporary(text: &str, word: &str, before: &str) -> bool {
     let start = super::place(text, word);
     let is_below = is_one_of(before, programs::TEMPORARY)
         && text.get(..start).is_some_and(|text| text.ends_with(['/', '\\']));
-    is_below
-        && ((word.len() >= HEX_WORD && !word.contains('.')) || (word.starts_with("tmp") && word.len() > 6))
+    let is_numbered =
+        word.split('.').next().is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()));
+    let path = text.get(..start).and_then(|before| before.rsplit([' ', '"', '\'', '\n']).next());
+    (is_numbered && path.is_some_and(|path| path.contains("/tmp/")))
+        || is_below
+            && ((word.len() >= HEX_WORD && !word.contains('.'))
+                || (word.starts_with("tmp") && word.len() > 6))
 }
 
 #[cfg(test)]

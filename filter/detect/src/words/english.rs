@@ -120,7 +120,7 @@ pub const IN_THE: &[&str] = &["queue"];
 /// Two words that say so wherever they stand in a short text.
 pub const WAITS: &[&str] = &[
     "please wait", "must wait", "in queue", "working on", "so far", "again later", "check later", "try later",
-    "come later", "again back", "check back", "try back", "come back",
+    "come later", "again back", "check back", "try back", "come back", "slow down", "too early",
 ];
 /// What programs say that run on in their own time, anywhere in a short text.
 pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further output"];
@@ -128,7 +128,7 @@ pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further outpu
 /// A failure that says so may pass by itself: what was called is coming up, or is taken for now. In two words at most.
 pub const PASSES: &[&str] = &[
     "connection refused", "to connect", "connect to", "unavailable", "temporarily", "starting up", "recovery mode", "warming up", "state lock", "get lock",
-    "too many", "overloaded",
+    "too many", "overloaded", "retry in", "retry after", "again in",
 ];
 
 // What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
@@ -174,6 +174,8 @@ pub const UNITS_OF_TIME: &[&str] = &[
 ];
 /// Units of time in which an agent waits for something: nobody waits so long for a page to load.
 pub const MINUTES_AND_HOURS: &[&str] = &["m", "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours"];
+/// Units of which a minute has sixty.
+pub const SECONDS: &[&str] = &["s", "sec", "secs", "second", "seconds"];
 /// What stands behind one of these is how long something took.
 pub const DURATIONS: &[&str] = &["took", "elapsed", "duration", "latency", "ms", "uptime"];
 /// The numbers from one on, in their order.

@@ -11,6 +11,8 @@ pub const LOG: &[&str] = &["tail", "journalctl"];
 pub const STATE_COMMANDS: &[&str] = &["get", "describe", "inspect", "ps", "top"];
 /// What a program is told where it is to wait: `kubectl wait`, `gh run watch`.
 pub const WAIT_COMMANDS: &[&str] = &["wait", "watch"];
+/// What lets a debugger go on, as a whole command.
+pub const STEPS: &[&str] = &["c", "cont", "continue", "n", "next", "s", "step"];
 /// What stands before the program that does the work: `sudo sleep 5`, `await asyncio.sleep(5)`.
 pub const BEFORE: &[&str] = &["sudo", "await", "time", "nohup", "timeout", "do", "then"];
 /// Shells: how many lines one has read that stays open differs each time (`bash: line 11376`).
@@ -20,7 +22,7 @@ pub const STATEMENTS: &[&str] = &["insert", "update", "delete", "create", "alter
 /// What a server answers that has done it; in this case.
 pub const STATUSES: &[&str] = &["200", "201", "200 OK", "201 Created"];
 /// The number behind one of these differs each time that a program runs.
-pub const PROCESSES: &[&str] = &["pid", "pids", "pgid", "ppid", "port", "process", "thread", "tid"];
+pub const PROCESSES: &[&str] = &["pid", "pids", "pgid", "ppid", "port", "process", "thread", "tid", "goroutine"];
 /// Folders for files that are made for one time, whose names differ each time.
 pub const TEMPORARY: &[&str] = &["tmp", "temp"];
 /// Levels of a line in a log that say that something failed; in capitals.

@@ -7,7 +7,9 @@ use sentinel_llm_api::{
     question::{Question, Unfit},
 };
 
-use super::{Cached, Key, LookUp, caller, directives::Directives, now::asks_for_now};
+use super::{
+    Cached, Key, LookUp, caller, directives::Directives, material::works_on_text, now::asks_for_now,
+};
 use crate::{
     case::Case,
     host::Facts,
@@ -44,7 +46,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
                 partition: key.partition,
                 similarity_threshold: policy.threshold(wish(host)),
                 max_error: policy.max_error,
-                exact_only: !policy.semantic,
+                exact_only: key.is_exact,
                 wait: policy.wait,
             };
             (Cached { key: Some(key), found: LookUp::Open }, Some(lookup))
@@ -95,6 +97,7 @@ fn key(
     let key = Key {
         partition: partition(config, policy, case.policy.cleans, case.dialect, &question, host),
         is_kept: question.is_kept,
+        is_exact: !policy.semantic || works_on_text(&question),
         prompt: question.prompt.into_owned(),
         candidate: Vec::new(),
         compare_only: false,

@@ -6,6 +6,7 @@ pub mod caller;
 mod directives;
 pub mod give;
 pub mod look_up;
+mod material;
 mod now;
 pub mod store;
 
@@ -29,6 +30,8 @@ pub struct Key {
     pub prompt: String,
     /// The provider keeps the answer, and a later request may name it.
     pub is_kept: bool,
+    /// Only the same text shares the answer.
+    pub is_exact: bool,
     /// What came near, in the service's words.
     pub candidate: Vec<u8>,
     /// There was a stored answer that was not given: the new one is only compared with it.
