@@ -2,7 +2,7 @@
 //! words. It hints; a person would try a few times too. Calls that differ in numbers alone and go well are a batch.
 
 use super::{number, progress::is_passed_over, repeated_step::gets_shorter};
-use crate::step::{Kind, Step};
+use crate::step::{Kind, Step, Weight};
 
 /// Of the steps in a row at the tail that brought nothing of their own, those like the last, where they may be `least` or more. One
 /// test that fails otherwise each time is progress, and what fails in the same way each time is a repeated step.
@@ -14,7 +14,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     let mut tries = steps.iter().rev().filter(|step| !step.lets_time_pass());
     let Some(last) = tries.next().filter(|step| !is_passed_over(step)) else { return 0 };
     let brings_nothing =
-        |step: &&Step<'_>| step.residue().is_some() || (last.brings_like(step) && is_small(step));
+        |step: &&Step<'_>| step.residue().is_some() || (last.brings_like(step) && is_small(step, last));
     let is_like_it = |step: &&Step<'_>| {
         step.tools == last.tools
             && if step.approach == last.approach {
@@ -40,7 +40,10 @@ fn has_same_residue(step: &Step<'_>, other: &Step<'_>) -> bool {
     step.residue().is_some() && step.residue() == other.residue()
 }
 
-/// The outcome is a few words that do not say that something was done.
-fn is_small(step: &Step<'_>) -> bool {
-    step.kind() == Kind::Content && step.brings_few_words()
+/// The outcome is a few words that do not say that something was done. Of files or commands that are gone through it may be all there is
+/// to say: `ruff check a`, `ruff check b`.
+fn is_small(step: &Step<'_>, last: &Step<'_>) -> bool {
+    step.kind() == Kind::Content
+        && step.brings_few_words()
+        && (step.weight_of_calls() < Weight::Place || !step.differs_in_a_word_from(last))
 }

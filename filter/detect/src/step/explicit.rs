@@ -156,7 +156,7 @@ pub(super) fn is_nothing(value: &str) -> bool {
     is_empty_sign || is_one_of(word, programs::NO_VALUE)
 }
 
-/// `prog: path: message`: a program says what is wrong with a path or an option.
+/// `prog: path: message`: a program says what is wrong with a path or an option. `ld: error: message`, `sshd[907]: fatal: message`.
 fn is_program_line(line: &str) -> bool {
     let mut parts = line.splitn(3, ": ");
     let (Some(program), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next()) else {
@@ -166,7 +166,9 @@ fn is_program_line(line: &str) -> bool {
     let is_path = !path.is_empty()
         && path.len() <= 512
         && (path.contains('/') || path.starts_with('-') || path.starts_with("line ") || has_extension(path));
-    is_name_of_program(program) && is_path && message.trim().chars().any(char::is_alphabetic)
+    let is_level = ["error", "fatal"].iter().any(|level| path.eq_ignore_ascii_case(level));
+    let program = program.split_once('[').map_or(program, |(program, _)| program);
+    is_name_of_program(program) && (is_path || is_level) && message.trim().chars().any(char::is_alphabetic)
 }
 
 /// `cat`, `./build.sh`, `x86_64-linux-gnu-gcc`.

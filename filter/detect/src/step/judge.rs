@@ -155,7 +155,7 @@ pub(super) const ORDER: [Row; 8] = [
         },
     },
     Row {
-        when: "the call moves something on (`press`, `scroll`, `next`, `./take_next.sh`, `env.step(1)`), and the result says little beside the words of the call",
+        when: "the call moves something on (`press`, `scroll`, `next`, `./take_next.sh`, `env.step(1)`, a debugger's `continue`), and the result says little beside the words of the call",
         kind: Kind::Acknowledgement,
         is_it: |it| {
             it.judged.purpose == Purpose::MoveOn && acknowledging::tells_little(&it.plain, it.judged.call)

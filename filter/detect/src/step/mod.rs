@@ -196,6 +196,23 @@ impl Step<'_> {
         self.brought.texts().any(|text| acknowledging::is_receipt(&text))
     }
 
+    /// The arguments of both are the same but for one word: `{"path": "a/VERSION"}`, `{"path": "b/VERSION"}`.
+    pub(crate) fn differs_in_a_word_from(&self, other: &Self) -> bool {
+        let (one, two) = (self.brought.arguments(), other.brought.arguments());
+        let (mut one, mut two) = (sentinel_text::words(&one), sentinel_text::words(&two));
+        let mut differ = 0_u32;
+        loop {
+            match (one.next(), two.next()) {
+                (None, None) => return differ == 1,
+                (one, two) if one != two => differ = differ.saturating_add(1),
+                _ => {}
+            }
+            if differ > 1 {
+                return false;
+            }
+        }
+    }
+
     /// The arguments of both differ in numbers alone: two of a batch.
     pub(crate) fn is_numbered_as(&self, other: &Self) -> bool {
         let (mine, its) = (self.brought.arguments(), other.brought.arguments());

@@ -431,6 +431,9 @@ mod tests {
             ("cannot open /tmp/tmpqwertyui/a.json", "cannot open /tmp/tmpasdfghjk/a.json"),
             ("cannot open /tmp/tmp1a2b3c.py", "cannot open /tmp/tmp9z8y7x.py"),
             ("Killed (pid 4100)", "Killed (pid 4107)"),
+            ("ssh[907]: Permission denied", "ssh[914]: Permission denied"),
+            ("panic: goroutine 7 [running]", "panic: goroutine 18 [running]"),
+            ("cannot open /tmp/ipykernel_3013/18827.py", "cannot open /tmp/ipykernel_4471/99120.py"),
             ("09:10:34 UTC [41772] FATAL:  no entry", "09:11:24 UTC [30881] FATAL:  no entry"),
             (
                 "error: see /logs/2026-11-25T10_05_11_123Z-debug-0.log",
@@ -462,6 +465,9 @@ mod tests {
             ("validation error 0.48", "validation error 0.49"),
             ("Error in v1.2.3", "Error in v1.2.9"),
             ("the order 4711 is gone", "the order 4713 is gone"),
+            ("items[12]: required", "items[27]: required"),
+            ("see row[907]: bad", "see row[914]: bad"),
+            ("cannot open /data/18827.py", "cannot open /data/99120.py"),
             ("error: order id: 471112 is gone", "error: order id: 471399 is gone"),
         ] {
             assert!(!follows(one, other), "{one} | {other}");

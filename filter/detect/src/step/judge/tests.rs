@@ -210,6 +210,20 @@ fn what_is_wrapped_in_tags_and_labels_is_seen() {
     assert_eq!(kind("look_up", &logs("")), Kind::Acknowledgement, "None");
 }
 
+#[test]
+fn an_error_code_may_say_that_something_is_still_to_come() {
+    for code in ["slow_down", "NOT_YET_AVAILABLE", "report-not-ready", "TooEarly", "busy", "job.in_progress"]
+    {
+        let said = format!(r#"{{"error": "{code}", "error_description": "See the manual."}}"#);
+        assert_eq!(kind("http", &said), Kind::Waiting, "{code}");
+    }
+    for code in
+        ["access_denied", "expired_token", "not_found", "invalid_grant", "the job is pending approval"]
+    {
+        assert_eq!(kind("http", &format!(r#"{{"error": "{code}"}}"#)), Kind::Failure, "{code}");
+    }
+}
+
 /// Writes the table into the page with `UPDATE_GOLDEN=1`.
 #[test]
 fn the_page_has_the_order_of_judging() {
