@@ -1,4 +1,4 @@
-//! Stores prompts after their answers were sent. Until a prompt is stored it is kept here and counts as remembered. So
+//! Stores prompts after their answers were sent. Until a prompt is stored it is held here and counts as remembered. So
 //! a caller that has its answer always finds its prompt in the next call.
 
 use std::{

@@ -47,7 +47,7 @@ pub enum InvalidRequest {
     NothingToDo,
     #[error("answer.called needs calls with names, and answer.text must be empty beside it")]
     Called,
-    #[error("answer has {length} bytes; at most {most} are kept (LOOP_CACHE_MAX_ANSWER_BYTES)")]
+    #[error("answer has {length} bytes; at most {most} are stored (LOOP_CACHE_MAX_ANSWER_BYTES)")]
     AnswerTooLong { length: usize, most: usize },
 }
 

@@ -70,7 +70,7 @@ pub struct Trouble {
 pub struct Health {
     /// Each reason why the service is not ready.
     pub not_ready: Vec<String>,
-    /// Where runs are kept.
+    /// Where runs are stored.
     pub store: String,
     /// Stops that stand.
     pub stops: u64,
@@ -200,7 +200,7 @@ impl Health {
                     div { dt { "Service" } dd {
                         @if self.not_ready.is_empty() { "ready" } @else { span.bad { "not ready: " (text::plain(&self.not_ready.join(" "), text::TEXT)) } }
                     } }
-                    div { dt { "Runs are kept in" } dd { (self.store) } }
+                    div { dt { "Runs are stored in" } dd { (self.store) } }
                     div { dt { "Envoy's workers" } dd {
                         @if self.last_report_ms == 0 { "none has reported yet" }
                         @else { (figure::count(self.workers)) " report, the last " (figure::ago(self.last_report_ms, now_ms)) }

@@ -102,7 +102,7 @@ pub struct TurnRow {
     pub finding: Option<Finding>,
     pub end: End,
     pub injections: u64,
-    /// Empty unless texts are kept.
+    /// Empty unless texts are stored.
     pub prompt: String,
 }
 
@@ -114,9 +114,9 @@ pub struct StepRow {
     pub outcome: String,
     pub kind: Outcome,
     pub bytes: u64,
-    /// Empty unless texts are kept.
+    /// Empty unless texts are stored.
     pub arguments: String,
-    /// Empty unless texts are kept.
+    /// Empty unless texts are stored.
     pub result: String,
 }
 
@@ -166,7 +166,7 @@ impl RunPage {
             @for stop in &self.stops { (stop.banner(self.now_ms, viewer, &path)) }
             (self.facts())
             @if self.turns.is_empty() {
-                p.calm { "None of its turns is kept any more." }
+                p.calm { "None of its turns is stored any more." }
             } @else {
                 (story::glance(self))
                 (self.similarities())

@@ -45,7 +45,7 @@ use crate::{
 pub struct Console {
     control: Arc<Control>,
     not_ready: watch::Receiver<Reasons>,
-    /// Where runs are kept, for people.
+    /// Where runs are stored, for people.
     store: &'static str,
     hour: Hour,
     live: Live,

@@ -1,5 +1,5 @@
 //! Sessions. A cookie says when a session began and when it was last used, and is signed with what follows from the operators' key: nothing
-//! is kept here, so a session outlives a restart and holds on every replica, and ends when the key is changed.
+//! is stored here, so a session outlives a restart and holds on every replica, and ends when the key is changed.
 
 use blake3::Hash;
 

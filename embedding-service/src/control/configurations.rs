@@ -20,7 +20,7 @@ use crate::store::StoreError;
 
 /// Bytes of a configuration.
 pub const LONGEST: usize = 256 << 10;
-/// Configurations that are kept at once.
+/// Configurations that are stored at once.
 const MOST: usize = 64;
 /// Refused ones that are remembered, so that they are not asked for each second.
 const MOST_REFUSED: usize = 1_024;

@@ -10,7 +10,7 @@ use sentinel_config::{Budget, Config};
 use super::{configurations::Configurations, live::Live, names::unhex};
 use crate::store::StoreError;
 
-/// Settled configurations that are kept.
+/// Settled configurations that are stored.
 const MOST: usize = 128;
 
 /// What of a configuration the service needs.

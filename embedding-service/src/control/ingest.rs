@@ -31,14 +31,14 @@ const OLDEST: Duration = Duration::from_secs(3_600);
 const SAME_CLOCK: Duration = Duration::from_secs(5);
 const WORKER_TTL: Duration = Duration::from_secs(2 * 3_600);
 
-/// How runs are kept.
+/// How runs are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct IngestOptions {
     /// A run without a turn for this long is forgotten.
     pub run_ttl: Duration,
-    /// About how many of its last turns are kept.
+    /// About how many of its last turns are stored.
     pub turns: usize,
-    /// About how many events are kept.
+    /// About how many events are stored.
     pub events: usize,
 }
 

@@ -22,7 +22,7 @@ use crate::store::StoreError;
 
 /// Bytes of all settings.
 pub const LONGEST: usize = 256 << 10;
-/// About how many versions are kept.
+/// About how many versions are stored.
 const VERSIONS: usize = 1_000;
 /// Versions that one page shows.
 pub const LARGEST_PAGE: usize = 100;
@@ -71,7 +71,7 @@ pub enum ChangeError {
         "the settings have version {0} now, and not the one that this change was made to. Look at them, and try again"
     )]
     Conflict(u64),
-    #[error("no version {0} is kept")]
+    #[error("no version {0} is stored")]
     NoVersion(u64),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -82,7 +82,7 @@ pub struct Live {
     store: Arc<dyn ControlStore>,
     configurations: Arc<Configurations>,
     mirror: Mirror<LiveSettings>,
-    /// About how many events are kept.
+    /// About how many events are stored.
     events: usize,
 }
 

@@ -11,9 +11,9 @@ pub struct ControlOptions {
     pub run_ttl: Duration,
     /// A run without a turn for this long is idle.
     pub idle: Duration,
-    /// About how many of a run's last turns are kept.
+    /// About how many of a run's last turns are stored.
     pub turns: usize,
-    /// About how many events are kept.
+    /// About how many events are stored.
     pub events: usize,
     /// Bytes that all of it may take without Redis.
     pub max_bytes: usize,
@@ -40,7 +40,7 @@ impl Default for ControlOptions {
     }
 }
 
-/// The key of operators. Only its digest is kept, and it is compared in constant time.
+/// The key of operators. Only its digest is stored, and it is compared in constant time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ControlKey(blake3::Hash);
 

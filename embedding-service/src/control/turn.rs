@@ -1,4 +1,4 @@
-//! One judged request with its answer, as it is kept and shown.
+//! One judged request with its answer, as it is stored and shown.
 
 use sentinel_proto::v1;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use super::{
     prices::{Priced, Prices, Tokens},
 };
 
-/// Steps of one turn that are kept.
+/// Steps of one turn that are stored.
 const MOST_STEPS: usize = 32;
-/// Bytes of each text, where texts are kept.
+/// Bytes of each text, where texts are stored.
 const TEXT: usize = 2_048;
 
 /// One judged request with its answer.
@@ -47,7 +47,7 @@ pub struct Turn {
     pub end: End,
     /// Texts in which an injection was found.
     pub injections: u32,
-    /// Empty unless texts are kept.
+    /// Empty unless texts are stored.
     pub prompt: String,
 }
 
@@ -86,9 +86,9 @@ pub struct TurnStep {
     pub bytes: u64,
     /// The same step came before.
     pub repeated: bool,
-    /// Empty unless texts are kept.
+    /// Empty unless texts are stored.
     pub arguments: String,
-    /// Empty unless texts are kept.
+    /// Empty unless texts are stored.
     pub outcome: String,
 }
 

@@ -36,7 +36,7 @@ pub struct PoolOptions {
     pub workers: usize,
     /// Prompts that may wait.
     pub queue_length: usize,
-    /// Bytes of recent embeddings that are kept; 0: none.
+    /// Bytes of recent embeddings that are stored; 0: none.
     pub cache_bytes: usize,
 }
 

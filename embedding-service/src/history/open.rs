@@ -27,12 +27,12 @@ pub async fn open(
 ) -> Result<Arc<dyn PromptHistory>, StoreError> {
     Ok(match options {
         StoreOptions::Memory { max_bytes } => {
-            tracing::info!("prompts are kept in memory: one replica only, lost at exit");
+            tracing::info!("prompts are stored in memory: one replica only, lost at exit");
             Arc::new(MemoryHistory::new(retention, *max_bytes))
         }
         StoreOptions::Redis(options) => {
             let redis = RedisHistory::connect(options, model, dimension, retention).await?;
-            tracing::info!("prompts are kept in Redis");
+            tracing::info!("prompts are stored in Redis");
             Arc::new(redis)
         }
     })

@@ -1,5 +1,5 @@
 //! A second opinion on tool results: a model that learned what prompt injection looks like reads them after their request has gone on.
-//! Nobody waits for it. What it finds is an event and a metric; no text is kept, and none is logged.
+//! Nobody waits for it. What it finds is an event and a metric; no text is stored, and none is logged.
 //!
 //! | file | what is in it |
 //! |---|---|

@@ -47,7 +47,7 @@ struct Job {
 /// Where findings go.
 pub struct Findings {
     pub store: Arc<dyn ControlStore>,
-    /// About how many events are kept.
+    /// About how many events are stored.
     pub keep: usize,
     pub metrics: Arc<Metrics>,
 }

@@ -79,7 +79,7 @@ async fn a_user_needs_few_rights() {
     for _ in 0..7 {
         check(&mut client, "r", "hello").await.unwrap();
     }
-    eventually("the last five are kept", async || (redis.prompts().await.len() == 5).then_some(())).await;
+    eventually("the last five are stored", async || (redis.prompts().await.len() == 5).then_some(())).await;
     redis.command(&["ACL", "SETUSER", "sentinel", "-eval"]).await;
     refuses(&server, "may not do what is needed").await;
 }

@@ -42,9 +42,9 @@ pub struct TriedSettings {
     pub touched: u64,
     /// Those that would have gone otherwise.
     pub differ: Vec<Differs>,
-    /// Those of which what is kept does not say it.
+    /// Those of which what is stored does not say it.
     pub unknown: Vec<(String, Who)>,
-    /// Settings that change and cannot be judged from what is kept, and why.
+    /// Settings that change and cannot be judged from what is stored, and why.
     pub not_judged: Vec<(String, &'static str)>,
 }
 
@@ -147,7 +147,7 @@ impl TriedSettings {
                 h3 { "What cannot be judged from what runs keep" }
                 ul { @for (path, why) in &self.not_judged { li { code { (path) } ": " (why) } } }
             }
-            @if self.touched > 0 { p.legend { "Judged again is the signal that acted then. Another one may still tell or end a run: only what acted is kept." } }
+            @if self.touched > 0 { p.legend { "Judged again is the signal that acted then. Another one may still tell or end a run: only what acted is stored." } }
         }
     }
 }

@@ -123,7 +123,7 @@ pub fn not_judged(before: &Policy, after: &Policy) -> Vec<(String, &'static str)
     say(
         is_on && semantic(before) != semantic(after),
         "semantic",
-        "only the nearest prompt is kept, and not how many were near",
+        "only the nearest prompt is stored, and not how many were near",
     );
     let score = after.prompts.score.enabled;
     say(score && before.prompts != after.prompts, "score", "runs do not keep their score");

@@ -47,7 +47,7 @@ pub struct EventQuery {
     agent: Option<String>,
     /// The id of a run.
     run_id: Option<String>,
-    /// Events after this one; 0-0: all that are kept. Without it, and without the header `last-event-id`: from now on.
+    /// Events after this one; 0-0: all that are stored. Without it, and without the header `last-event-id`: from now on.
     cursor: Option<String>,
 }
 

@@ -66,7 +66,7 @@ pub struct RunDetail {
     pub run: RunView,
     /// The last ones, the newest first.
     pub turns: Vec<TurnView>,
-    /// Give it as `before` for older turns; null: these were all that are kept.
+    /// Give it as `before` for older turns; null: these were all that are stored.
     pub next: Option<String>,
     /// The stops that stand for it.
     pub stops: Vec<Stop>,

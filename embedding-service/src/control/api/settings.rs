@@ -68,7 +68,7 @@ pub struct HistoryQuery {
 pub struct SettingsHistory {
     /// The newest first.
     pub versions: Vec<LiveSettings>,
-    /// Give it as `before` for older ones; null: these were all that are kept.
+    /// Give it as `before` for older ones; null: these were all that are stored.
     pub next: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use crate::control::stops::{LONGEST_STOP, MOST_STOPS, Stop, Target, history_of};
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Order {
-    /// The agent is told this. At most 500 bytes are kept.
+    /// The agent is told this. At most 500 bytes are stored.
     pub reason: String,
     /// Who says so.
     pub author: String,

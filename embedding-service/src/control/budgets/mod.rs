@@ -39,7 +39,7 @@ use crate::store::StoreError;
 const ATTEMPTS: u32 = 50;
 /// Budgets that one request can have.
 const MOST_BUDGETS: usize = 64;
-/// How long an account of a run is kept after its last request.
+/// How long an account of a run is stored after its last request.
 const RUN_TTL: Duration = Duration::from_secs(7 * 24 * 3_600);
 const CALENDAR_TTL: Duration = Duration::from_secs(40 * 24 * 3_600);
 /// Reservations that are made at once in this process, by account.
@@ -52,7 +52,7 @@ pub struct Budgets {
     prices: Arc<Prices>,
     effective: Arc<Effective>,
     accounts: Mirror<Account>,
-    /// About how many events are kept.
+    /// About how many events are stored.
     events: usize,
     locks: Vec<tokio::sync::Mutex<()>>,
 }
@@ -114,7 +114,7 @@ fn account_of(budget: &Budget, names: &Names) -> u64 {
 fn ttl(window: &BudgetWindow) -> Duration {
     match window {
         BudgetWindow::Run => RUN_TTL,
-        // The last days are kept with it.
+        // The last days are stored with it.
         BudgetWindow::Sliding(length) => Duration::from_millis(length.saturating_mul(2)).max(RUN_TTL),
         BudgetWindow::Calendar(..) => CALENDAR_TTL,
     }

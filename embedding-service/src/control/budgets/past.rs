@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::amounts::{Amounts, UNITS};
 
 const DAY_MS: u64 = 24 * 3_600_000;
-/// Days that are kept, today among them.
+/// Days that are stored, today among them.
 const DAYS: u64 = 7;
 pub const WEEK_MS: u64 = DAYS * DAY_MS;
 

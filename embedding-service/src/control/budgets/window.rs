@@ -1,4 +1,4 @@
-//! Over which time a budget counts, and how what was spent is kept for it.
+//! Over which time a budget counts, and how what was spent is stored for it.
 
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
 use sentinel_config::{BudgetWindow, CalendarUnit};

@@ -1,5 +1,5 @@
 //! The way to Redis: its address, one supervised connection for each store, and what the server's errors mean. Nothing here knows what
-//! is kept there.
+//! is stored there.
 
 mod connection;
 mod endpoint;
