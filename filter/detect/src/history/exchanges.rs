@@ -18,7 +18,7 @@ use super::deed;
 use crate::Sought;
 use crate::joined::Joined;
 use crate::step::{
-    Brought, Facts, JudgedResult, Kind, Numbers, Purpose, Step, Steps, Task, Weight, alike_digest,
+    Facts, JudgedResult, Kind, Numbers, Purpose, Step, StepOutcome, Steps, Task, Weight, alike_digest,
     unwrapped_text,
 };
 
@@ -106,7 +106,7 @@ fn exchange(
         tool: "",
         rules: Vec::new(),
         acts,
-        brought: Brought::known(facts, alike, core.clone().into_owned()),
+        brought: StepOutcome::known(facts, alike, core.clone().into_owned()),
     })
 }
 

@@ -9,12 +9,11 @@ use crate::WordSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Asked, Begin, Brought, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule,
+    Asked, Begin, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, StepOutcome, Steps, Task, ToolRule,
     ToolRules, Weight,
+    answered_call::AnsweredCall,
     call::{CallResult, Meaning, StepCall, Tool, written_bytes},
-    judge,
-    outcome::Done,
-    shown, unwrapped,
+    judge, shown, unwrapped,
 };
 use crate::arguments::{Arguments, canonical};
 
@@ -310,7 +309,7 @@ impl<'a> StepLog<'a> {
             }
         }
         let tool = &first.filter(|_| !turn.is_too_wide)?.shown;
-        let brought = Brought::by(calls, &self.tools, turn.media);
+        let brought = StepOutcome::by(calls, &self.tools, turn.media);
         Some(Step { approach, words, tools, tool, rules, acts: true, brought })
     }
 
@@ -332,7 +331,7 @@ impl<'a> StepLog<'a> {
 
 impl StepCall<'_> {
     fn done(&self, tool: &Tool) -> Option<FinishedCall> {
-        let done = Done { call: self, result: self.result.as_ref()?, tool };
+        let done = AnsweredCall { call: self, result: self.result.as_ref()?, tool };
         let facts = done.facts();
         Some(FinishedCall {
             tool: tool.shown.clone(),

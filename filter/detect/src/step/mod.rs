@@ -10,7 +10,7 @@ pub(crate) use self::{
     judge::{Facts, JudgedResult, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},
-    outcome::Brought,
+    outcome::StepOutcome,
     purpose::Purpose,
     residue::Residue,
     tool_rules::ToolRule,
@@ -26,7 +26,9 @@ pub use self::{
 };
 
 mod acknowledging;
+mod answered_call;
 mod asked;
+mod beginning;
 mod call;
 mod explicit;
 mod first_words;
@@ -42,6 +44,7 @@ mod phrases;
 mod plain;
 mod purpose;
 mod residue;
+mod shapes;
 mod states;
 mod structure;
 mod tool_rules;
@@ -73,7 +76,7 @@ pub struct Step<'a> {
     pub(crate) rules: Vec<ToolRule>,
     /// It does something. An exchange of prose is a talk.
     pub(crate) acts: bool,
-    pub(crate) brought: Brought<'a>,
+    pub(crate) brought: StepOutcome<'a>,
 }
 
 impl Step<'_> {

@@ -1,229 +1,23 @@
-//! What came of a call and of a whole turn. It is judged when somebody asks, and once: most steps of a healthy run differ
-//! in what they did, or in the first letters of what came of it, and nobody needs to know more of them.
+//! What came of a whole turn: the results of its calls, as far as somebody asks.
 
 use std::cell::OnceCell;
 
-use sentinel_llm_api::json::{self, Raw};
 use sentinel_text::digest_pair;
 
 use super::{
     Kind, Purpose, Weight,
-    call::{CallResult, Meaning, StepCall, Tool, UnreadResult, Written, judged},
-    explicit,
-    judge::{Facts, MAX_FAILURE},
-    memo::{Key, Remembered},
+    answered_call::AnsweredCall,
+    call::{CallResult, StepCall, Tool, UnreadResult},
+    judge::Facts,
     numbers::Numbers,
     purpose::waits_for_minutes,
-    residue::{self, Residue},
+    residue::Residue,
     volatile,
 };
 
-/// Characters of a result that are looked at before it is judged: results that differ do so early.
-const BEGINNING: usize = 32;
-/// Stands for the kind of a tool's results where the operator has said none; no kind has this number.
-const NOT_TOLD: u8 = 0x3F;
-
-/// A call with its result.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Done<'s, 'a> {
-    pub call: &'s StepCall<'a>,
-    pub result: &'s CallResult<'a>,
-    pub tool: &'s Tool,
-}
-
-impl Done<'_, '_> {
-    pub fn facts(&self) -> Facts {
-        match self.result {
-            CallResult::Judged(facts) => *facts,
-            CallResult::Unread(result) => self.find(
-                result,
-                |found| &mut found.facts,
-                || {
-                    let (said, is_error) = result.said();
-                    judged(said, is_error, &self.call.meaning, &self.tool.shown).facts(self.tool.rule.kind)
-                },
-            ),
-        }
-    }
-
-    /// What is known of the result from an earlier request or from this one, or else what `find` finds.
-    fn find<T: Copy>(
-        &self,
-        result: &UnreadResult<'_>,
-        place: fn(&mut Remembered) -> &mut Option<T>,
-        find: impl FnOnce() -> T,
-    ) -> T {
-        let key = *result.key.get_or_init(|| {
-            let key = self.key(result)?;
-            result.found.set(result.memo?.found(key));
-            Some(key)
-        });
-        let known = *place(&mut result.found.get());
-        known.unwrap_or_else(|| {
-            let value = find();
-            let mut found = result.found.get();
-            *place(&mut found) = Some(value);
-            result.found.set(found);
-            if let Some((memo, key)) = result.memo.zip(key) {
-                memo.keep(key, found);
-            }
-            value
-        })
-    }
-
-    /// All that a finding depends on. Nothing where there is no memory, or the call's words are not known.
-    fn key(&self, result: &UnreadResult<'_>) -> Option<Key> {
-        let memo = result.memo?;
-        let Meaning::Written(Written { name, arguments, .. }) = &self.call.meaning else { return None };
-        let said = result.content.map_or_else(|| result.text(), Raw::get);
-        let told = self.tool.rule.kind.map_or(NOT_TOLD, |kind| kind as u8);
-        // A text has been taken out of its wrapper, which may have said that it is an error.
-        let is_error = if result.content.is_some() { result.is_error } else { result.said().1 };
-        let sort = (told << 2) | (u8::from(result.content.is_some()) << 1) | u8::from(is_error);
-        Some(memo.key([name, arguments, said], sort))
-    }
-
-    /// Whether only an identical text can have the same outcome, because this one is compared unchanged.
-    fn is_apart(&self) -> bool {
-        let CallResult::Unread(result) = self.result else { return false };
-        let is_apart = || {
-            let (said, is_error) = result.said();
-            let text = said.trim();
-            let is_failure = || match self.tool.rule.kind {
-                Some(kind) => kind == Kind::Failure,
-                None => is_error || explicit::may_be_failure(text) && explicit::is_failure(said),
-            };
-            (text.len() > MAX_FAILURE || !is_failure()) && !volatile::may_be_settled(text)
-        };
-        self.find(result, |found| &mut found.is_apart, is_apart)
-    }
-
-    /// Digest of the beginning of the text that `alike` is of.
-    fn beginning_alike(&self) -> u64 {
-        match self.result {
-            CallResult::Judged(facts) => facts.outcome,
-            CallResult::Unread(result) => self.find(
-                result,
-                |found| &mut found.beginning_alike,
-                || volatile::beginning(result.text().trim()),
-            ),
-        }
-    }
-
-    /// Digest of the text without what is volatile by its shape, its numbers kept.
-    fn alike(&self) -> u64 {
-        match self.result {
-            CallResult::Judged(facts) => facts.outcome,
-            CallResult::Unread(result) => self.find(
-                result,
-                |found| &mut found.alike,
-                || {
-                    let text = result.text().trim();
-                    if text.len() > MAX_FAILURE {
-                        self.facts().outcome
-                    } else {
-                        volatile::settled(text).exact
-                    }
-                },
-            ),
-        }
-    }
-
-    fn residue(&self) -> Option<Residue> {
-        match self.result {
-            CallResult::Judged(facts) => {
-                let is_nothing = matches!(facts.kind, Kind::Failure | Kind::Empty);
-                Some(Residue { digest: facts.outcome, is_nothing })
-            }
-            CallResult::Unread(result) => self.find(
-                result,
-                |found| &mut found.residue,
-                || residue::of(result.text(), self.call.meaning.arguments(), self.facts().kind),
-            ),
-        }
-    }
-
-    pub fn text(&self) -> Option<&str> {
-        self.result.text()
-    }
-
-    /// Digest of the beginning of what it says; nothing where it is not known.
-    fn beginning(&self) -> Option<u64> {
-        let CallResult::Unread(result) = self.result else { return None };
-        self.find(
-            result,
-            |found| &mut found.beginning,
-            || match (result.is_read(), result.content) {
-                (false, Some(content))
-                    if content.get().starts_with('"') && !may_be_wrapped(content.get()) =>
-                {
-                    beginning(json::chars(content)?)
-                }
-                _ => beginning(result.text().chars().map(Some)),
-            },
-        )
-    }
-}
-
-/// Whether a string, as written in a body, may hold a text in one more wrapper, so that its first letters are not those of the text.
-/// Returns false for strings longer than `MOST`: they are compared by their first letters anyway.
-fn may_be_wrapped(string: &str) -> bool {
-    /// Longer results come in one form each time (bytes).
-    const MOST: usize = 1_024;
-    /// A label or the first field ends here at the latest (bytes).
-    const LABEL: usize = 40;
-    let text = string.strip_prefix('"').unwrap_or(string).trim_start();
-    let has_label = || text.bytes().take(LABEL).any(|byte| matches!(byte, b':' | b'='));
-    string.len() <= MOST && (text.starts_with(['{', '[', '\\']) || has_label())
-}
-
-/// A digest of the beginning of a text behind what it may be wrapped in. Nothing where it cannot be read.
-fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<u64> {
-    /// Characters that are read, with those of a wrapper.
-    const WRAPPED: usize = 96;
-    Some(digest_of_beginning(&chars.take(WRAPPED).collect::<Option<String>>()?))
-}
-
-/// Of the first characters that are neither white space nor an escape.
-#[inline(never)]
-fn digest_of_beginning(text: &str) -> u64 {
-    let (mut hash, mut is_escaped, mut count) = (0xCBF2_9CE4_8422_2325_u64, false, 0_usize);
-    for c in peeled(text.trim_start()).chars() {
-        let is_told = !c.is_whitespace() && c != '\\' && !(is_escaped && matches!(c, 'n' | 't' | 'r'));
-        is_escaped = c == '\\';
-        if count >= BEGINNING {
-            break;
-        }
-        if is_told {
-            // FNV-1a.
-            hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
-            count = count.saturating_add(1);
-        }
-    }
-    hash
-}
-
-/// The beginning of a text without what it may be wrapped in: brackets, quotes, and names of members. Of a block's type its value too.
-fn peeled(text: &str) -> &str {
-    let is_mark = |c: char| matches!(c, '{' | '[' | '"' | '\\') || c.is_whitespace();
-    if !text.starts_with(['{', '[', '"']) {
-        return text;
-    }
-    let mut rest = text.trim_start_matches(is_mark);
-    loop {
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let (name, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        let value = after.trim_start_matches('\\').strip_prefix('"').map(str::trim_start);
-        let Some(value) = value.and_then(|value| value.strip_prefix(':')) else { return rest };
-        let value =
-            if name == "type" { value.split_once(',').map_or(value, |(_, next)| next) } else { value };
-        rest = value.trim_start_matches(is_mark);
-    }
-}
-
 /// What came of a turn.
 #[derive(Clone, Debug)]
-pub(crate) struct Brought<'a> {
+pub(crate) struct StepOutcome<'a> {
     /// The calls of the turn, all with their results, and the tools of the log.
     turn: (&'a [StepCall<'a>], &'a [Tool]),
     /// Sum of the digests of the pictures that came with the results.
@@ -237,7 +31,7 @@ pub(crate) struct Brought<'a> {
     said: Option<String>,
 }
 
-impl<'a> Brought<'a> {
+impl<'a> StepOutcome<'a> {
     pub fn by(calls: &'a [StepCall<'a>], tools: &'a [Tool], media: u64) -> Self {
         Self {
             turn: (calls, tools),
@@ -347,8 +141,8 @@ impl<'a> Brought<'a> {
 
     /// An outcome with the place of its call among all calls of the turn: two lamps that change places have changed.
     #[inline(never)]
-    fn placed(&self, done: &Done<'_, '_>, outcome: u64) -> u64 {
-        let before = |other: &Done<'_, '_>| other.call.approach < done.call.approach;
+    fn placed(&self, done: &AnsweredCall<'_, '_>, outcome: u64) -> u64 {
+        let before = |other: &AnsweredCall<'_, '_>| other.call.approach < done.call.approach;
         match self.results().filter(before).count() {
             0 => outcome,
             place => digest_pair(place as u64, outcome),
@@ -421,11 +215,11 @@ impl<'a> Brought<'a> {
         is_known(self) || is_known(other) || self.is_apart() || other.is_apart()
     }
 
-    fn results(&self) -> impl Iterator<Item = Done<'a, 'a>> {
+    fn results(&self) -> impl Iterator<Item = AnsweredCall<'a, 'a>> {
         let (calls, tools) = self.turn;
         calls.iter().filter_map(|call| {
             let tool = tools.get(call.tool).filter(|tool| !tool.rule.ignore)?;
-            Some(Done { call, result: call.result.as_ref()?, tool })
+            Some(AnsweredCall { call, result: call.result.as_ref()?, tool })
         })
     }
 }

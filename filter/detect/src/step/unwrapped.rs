@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use sentinel_llm_api::json::{self, Raw};
 
-use super::{explicit, known::is_one_of, states, volatile};
+use super::{explicit, known::is_one_of, shapes, states, volatile};
 use crate::{Sought, words::formats};
 
 /// Results are taken out of what they are wrapped in up to this size (bytes).
@@ -228,7 +228,7 @@ fn output_before_fields(text: &str) -> Option<(&str, &str)> {
             return (!is_last).then_some((without_empty_fields(text.get(..end)?), line));
         }
         let (label, value) = line.split_once(':')?;
-        if !explicit::is_nothing(value) && !volatile::is_name_of_process(label.rsplit(' ').next()?) {
+        if !explicit::is_nothing(value) && !shapes::is_name_of_process(label.rsplit(' ').next()?) {
             return None;
         }
     }
