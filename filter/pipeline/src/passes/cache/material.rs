@@ -8,12 +8,12 @@ use sentinel_text::words;
 
 /// What words for work on a text begin with, one language a line.
 const STEMS: &str = "\
-translat proofread proof-read rewrit reword rephras paraphras grammar spelling misspell classif categori sentiment transcrib translit verbatim copyedit copy-edit \
+translat proofread proof-read rewrit reword rephras paraphras grammar spelling misspell classif categoriz categoris sentiment transcrib translit verbatim copyedit copy-edit \
 politeness formality profanity grading essay autocorrect punctuat tokeni phonetic pronunc rhym \
 übersetz korrigier korrektur lektor umformulier rechtschreib grammatik klassifizier wortwörtlich wörtlich \
 tradui traduc traduç traduz reformul réécri corrig orthograph gramma clasific classific sentiment \
 reescrib reescrev parafras ortogra gramá corrij tradurr tradur riscriv corregg ortografi \
-vertaal vertal herschrijf corrigeer spelling classificeer tłumacz przetłumacz popraw przepisz klasyfik \
+vertaal vertal herschrijf corrigeer spelling classificeer tłumacz przetłumacz poprawi przepisz klasyfik \
 översätt oversæt oversett rätta retskriv omskriv klassific \
 перевод перевед перевест исправ перефраз переформул классифиц çevir düzelt sınıflandır ترجم अनुवाद";
 
