@@ -134,8 +134,14 @@ fn forbids(text: &str, head: &[Token]) -> bool {
 fn is_order(view: View<'_>) -> bool {
     let before = view.clause();
     // Behind a comma a negation is of another verb, unless the verbs are a list: "never skip, ignore or override".
-    let is_list = has(first(view.after, 8), OR) || has(last(before, 1), IGNORE | FOLLOW | REVEAL);
-    let is_denied = has(last(before, 3), NEGATION) && (!view.token.follows(COMMA) || is_list);
+    let is_or = |pair: &[Token]| matches!(pair, [or, next] if or.is(OR) && !next.is(YOU));
+    let is_list =
+        first(view.after, 8).windows(2).any(is_or) || has(last(before, 1), IGNORE | FOLLOW | REVEAL);
+    let goes_on =
+        |word: &Token| word.follows(COMMA) && says(view.text, *word, &["please", "kindly", "now", "just"]);
+    let is_asked = before.last().is_some_and(goes_on);
+    let is_other = (is_asked || view.token.follows(COMMA)) && !is_list;
+    let is_denied = has(last(before, 3), NEGATION) && !is_other;
     if view.is_forbidden || is_denied || has(first(view.after, 2), NEGATION) {
         return false;
     }
@@ -154,7 +160,6 @@ fn is_order(view: View<'_>) -> bool {
     if word.is(NO) && !view.token.follows(COMMA) || word.is(HALT) && view.token.gap == 0 {
         return false;
     }
-    let is_asked = word.follows(COMMA) && says(view.text, *word, &["please", "kindly"]);
     if is_asked || view.token.follows(COMMA | COLON | QUOTE | UNQUOTE | SIGN) {
         return true;
     }
@@ -215,7 +220,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     let (mut has_unknown, mut is_after_unknown, mut is_system) = (false, false, false);
     // "If you have paid, please ignore the previous instructions". In JSON the name of a member stands before it.
     let is_condition =
-        |(at, word): (usize, &Token)| word.is(IF) && (at == 0 || word.follows(LINE | COLON | QUOTE | COMMA));
+        |(at, word): (usize, &Token)| word.is(IF) && (at == 0 || word.follows(LINE | COLON | QUOTE));
     let is_for_some = view.before.iter().enumerate().any(is_condition) && !has(view.before, AI);
     for (at, word) in first(view.after, 12).iter().enumerate() {
         let rest = view.after.get(at.saturating_add(1)..).unwrap_or_default();
@@ -246,7 +251,9 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         if word.is(RULE) && strangers == 0 && is_rule {
             return true;
         }
-        if word.is(SAID) && is_strong && is_prior && (was(YOUR) || was(ALL) && !is_for_some) && is_free {
+        // "Dear customer, if you have paid, please disregard any previous requests."
+        let is_notice = || has(view.before, IF) && !has(view.before, AI);
+        if word.is(SAID) && is_strong && is_prior && is_free && (was(YOUR) || was(ALL) && !is_notice()) {
             return true;
         }
         // "Ignore the system message."
@@ -304,6 +311,8 @@ const ADJECTIVES: &[&str] =
 
 /// "Before first _", "past the end", "above the line", "before 2019", "above and below": a place in a text, and no time.
 fn is_place(text: &str, word: Token, rest: &[Token]) -> bool {
+    // "Prior to 2019".
+    let rest = rest.split_first().filter(|(first, _)| first.is(TO)).map_or(rest, |(_, rest)| rest);
     // "Above say yes" may go on.
     let is_named = |next: &Token| {
         next.follows(QUOTE)
@@ -345,7 +354,7 @@ fn is_topic(text: &str, rest: &[Token]) -> bool {
     };
     let about = first(rest, 5);
     is_of(about)
-        && !has(about, YOUR | YOU | SYSTEM | AI | RULE | LIMIT | UNBOUND)
+        && !has(about, YOUR | YOU | SYSTEM | AI | RULE | LIMIT | UNBOUND | TASK | SAID)
         && !about.iter().any(|word| says(text, *word, OF_MODELS))
 }
 
@@ -402,8 +411,14 @@ fn asks_for_prompt(view: View<'_>) -> bool {
         // All of a sentence, and not "in the settings".
         _ => view.before.is_empty() && view.after.last().is_some_and(is_prompt),
     };
+    // "Your full system prompt".
+    let is_full = || {
+        first(ahead, 5)
+            .windows(2)
+            .any(|pair| matches!(pair, [whose, what] if whose.is(SYSTEM) && what.is(PROMPT)))
+    };
     let is_shown = if gives {
-        (is_initial || is_given) && is_told()
+        (is_initial || is_given || is_named && is_full()) && is_told()
     } else {
         is_named || is_initial || is_given || is_whole || is_asked && view.before.is_empty()
     };
