@@ -22,8 +22,8 @@ fn found(texts: &str) -> (usize, usize) {
 fn as_many_attacks_are_found_and_as_few_healthy_texts_as_the_documents_say() {
     let ((attacks, caught), (healthy, flagged)) = (found(ATTACKS), found(HEALTHY));
     assert!(attacks >= 780 && healthy >= 2_000, "{attacks} {healthy}");
-    assert!(caught >= 350, "{caught} of {attacks}");
-    assert!(flagged <= 5, "{flagged} of {healthy}");
+    assert!(caught >= 360, "{caught} of {attacks}");
+    assert!(flagged <= 4, "{flagged} of {healthy}");
 }
 
 #[test]
