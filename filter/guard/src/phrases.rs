@@ -519,7 +519,10 @@ impl RoleMarks {
         let is_to_you = previous.is_none_or(|word| word.is(YOU | AND))
             || token.follows(COMMA | LINE)
             || previous.is_some_and(|word| word.is(TO | MODAL)) && has(last(before, 6), YOU | YOUR);
-        let is_somebody = after.first().is_some_and(|next| next.is(FILLER | YOU | TO));
+        // "Act on" something is no role.
+        let is_somebody = after
+            .first()
+            .is_some_and(|next| next.is(FILLER | YOU | TO) && !says(view.text, *next, &["on", "or", "and"]));
         if token.is(PLAY) && is_to_you && is_somebody && !is_warned(view) {
             // "Act as a travel guide": what has no limits then may be a budget.
             let is_model = has(first(after, 12), AI | UNBOUND | YOU)

@@ -30,7 +30,7 @@ pub const WORDS: &[(u64, &str)] = &[
     (EVERYTHING, "everything anything alles todo tudo tutto 一切"),
     // What came earlier.
     (PRIOR, "previous prior earlier above preceding foregoing former before initial original past vorherige* vorigen bisherige* \
-        obige* fruhere* zuvor bisher precede* anterieur* dessus anterior* previa previas previo previos arriba precedenti \
+        obige* fruhere* zuvor bisher precede precedent* anterieur* dessus anterior* previa previas previo previos arriba precedenti \
         sopra acima vorige eerdere bovenstaande предыдущ* 之前 以上 先前 上述 前面 지금까지 上面 以前 前の 上記 これま 이전 위의 앞의"),
     (YOUR, "your yours deine* ihre* vos tes sus tus tuas suas suoi uw je 你的 您的 あなた 당신"),
     (SYSTEM, "system system's developer developer's 系统 系統 システ 시스템"),
