@@ -4,7 +4,9 @@
 use crate::{
     Matches, Pattern,
     tokens::{COLON, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE, kinds_of},
-    words::{AI, CHAT, END, FRAME, IGNORE, INSTRUCTION, MODAL, PROMPT, RULE, SAID, SYSTEM, WITHIN, YOU},
+    words::{
+        AI, CHAT, END, FRAME, IGNORE, INSTRUCTION, MODAL, PROMPT, RULE, SAID, SYSTEM, THIRD, WITHIN, YOU,
+    },
 };
 
 /// No tag of a template is longer (bytes).
@@ -51,6 +53,7 @@ struct Tag<'t> {
     is_closing: bool,
     /// `<|..|>`, `<<..>>`
     is_double: bool,
+    is_barred: bool,
     is_square: bool,
     is_heading: bool,
     begins_line: bool,
@@ -69,8 +72,10 @@ impl<'t> Tag<'t> {
         if !can_begin {
             return None;
         }
+        let ahead = before.trim_end_matches([' ', '\t']);
+        // Llama 2 has the system's mark behind its own.
         let begins_line =
-            before.trim_end_matches([' ', '\t']).ends_with(['\n', '.', '!', '>']) || before.is_empty();
+            ahead.ends_with(['\n', '.', '!', '>']) || ahead.ends_with("[INST]") || before.is_empty();
         let marks = text.len().saturating_sub(text.trim_start_matches('#').len());
         let text = text.get(marks..)?.trim_start_matches(' ');
         let is_heading = marks >= 2;
@@ -80,9 +85,10 @@ impl<'t> Tag<'t> {
         let is_square = text.starts_with('[');
         let inside = text.get(1..)?;
         let window = inside.get(..inside.floor_char_boundary(LONGEST)).unwrap_or_default();
-        let end = window.bytes().position(|byte| matches!(byte, b'>' | b']' | b')' | b'\n'))?;
+        let line = window.split('\n').next().unwrap_or_default();
+        let end = line.bytes().position(|byte| matches!(byte, b'>' | b']' | b')'))?;
         let (name, behind) = inside.split_at_checked(end)?;
-        let is_double = name.starts_with(['|', '<']);
+        let (is_double, is_barred) = (name.starts_with(['|', '<']), name.starts_with('|'));
         let is_closing = name.trim_start_matches(['|', '<']).starts_with('/');
         let name = name.trim_matches(['|', '<', '/', ' ']);
         // Attributes.
@@ -91,6 +97,7 @@ impl<'t> Tag<'t> {
             name,
             is_closing,
             is_double,
+            is_barred,
             is_square,
             is_heading,
             begins_line,
@@ -116,7 +123,8 @@ impl<'t> Tag<'t> {
             return (self.name == "INST" || is_head && self.name.contains(' ')) && self.is_used();
         }
         let is_mark = match self.is_double {
-            true => self.name == "SYS" || self.words(CHAT),
+            // `<<user>>` is a stereotype, or a field of a form letter.
+            true => self.name == "SYS" || self.is_barred && self.words(CHAT),
             false => matches!(self.name, "start_of_turn" | "end_of_turn"),
         };
         is_mark && self.is_used()
@@ -178,9 +186,14 @@ pub fn lines(tokens: &[Token], found: &mut Matches) {
         let (line, next) = after.split_at_checked(words.min(6)).unwrap_or_default();
         let is_about = |kinds: u64| line.iter().any(|word| word.is(kinds));
         if token.is(END) {
+            // "END OF USER INPUT"; but tools print such lines around what they found, and scripts around their parts.
             let frames = line.iter().filter(|word| word.is(FRAME)).count();
-            let is_prompt =
-                (is_about(SYSTEM | PROMPT) || frames >= 2) && line.iter().all(|word| !word.is_unknown());
+            let is_last = || next.first().is_none_or(|next| next.follows(LINE | STOP));
+            let is_of_system = is_about(SYSTEM) && (frames >= 2 || is_last());
+            let is_input =
+                token.is_loud && line.iter().any(|word| word.is(FRAME) && word.is(THIRD)) && frames >= 2;
+            let is_known = |word: &Token| !word.is_unknown() && (!word.is(SAID) || word.is(FRAME));
+            let is_prompt = (is_about(PROMPT) || is_of_system || is_input) && line.iter().all(is_known);
             if is_prompt
                 && (token.is_loud || token.follows(SIGN))
                 && next.first().is_none_or(|next| next.follows(SIGN | LINE | STOP))

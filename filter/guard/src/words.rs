@@ -18,9 +18,9 @@ kinds! {
 pub const WORDS: &[(u64, &str)] = &[
     // Sets something aside.
     (IGNORE, "ignore disregard forget bypass neglect discard erase override overrule overwrite ignoriere ignorieren vergiss vergessen \
-        vergesst missachte* ignorez oublie oubliez oublier ignora ignoren olvida olvide olviden dimentica dimenticate \
-        ignorate ignorare esqueca desconsidere negeer vergeet игнорируй* забудь* 忽略 忽视 无视 忘记 無視 忘れ 무시 잊"),
-    (FOLLOW, "follow following obey obeying heed adhere comply listen attention"),
+        nevermind disobey vergesst missachte* ignorez oublie oubliez oublier ignora ignoren olvida olvide olviden dimentica dimenticate \
+        ignorate ignorare esqueca desconsidere negeer vergeet игнорируй* забудь* 忽略 忽视 无视 忘记 忘掉 無視 忘れ 무시 잊"),
+    (FOLLOW, "follow following obey obeying heed adhere comply listen attention sigas compte следуй* 遵循"),
     (NEGATION, "not never don't dont cannot can't won't didn't doesn't wouldn't shouldn't nicht nie niemals kein* pas jamais ne \
         nunca nao niet nooit non ikke не 不要 别 勿 ない 마"),
     // Stops, or no longer does.
@@ -30,8 +30,8 @@ pub const WORDS: &[(u64, &str)] = &[
     (EVERYTHING, "everything anything alles todo tudo tutto 一切"),
     // What came earlier.
     (PRIOR, "previous prior earlier above preceding foregoing former before initial original past vorherige* vorigen bisherige* \
-        obige* fruhere* zuvor bisher precedent* anterieur* dessus anterior* previa previas previo previos arriba precedenti \
-        sopra acima vorige eerdere bovenstaande предыдущ* 之前 以上 先前 上述 前面 上面 以前 前の 上記 これま 이전 위의 앞의"),
+        obige* fruhere* zuvor bisher precede precedent* anterieur* dessus anterior* previa previas previo previos arriba precedenti \
+        sopra acima vorige eerdere bovenstaande предыдущ* 之前 以上 先前 上述 前面 지금까지 上面 以前 前の 上記 これま 이전 위의 앞의"),
     (YOUR, "your yours deine* ihre* vos tes sus tus tuas suas suoi uw je 你的 您的 あなた 당신"),
     (SYSTEM, "system system's developer developer's 系统 系統 システ 시스템"),
     // What a model is told.
@@ -81,7 +81,7 @@ pub const WORDS: &[(u64, &str)] = &[
     (CHAT, "im start end sep header id eot of text endoftext endofprompt begin turn token channel sys system user assistant tool \
         chatbot human model message"),
     // Verbs of scripts without spaces, where nothing shows that a phrase ends.
-    (UNSPACED, "忽略 忽视 无视 忘记 無視 忘れ 무시 잊"),
+    (UNSPACED, "忽略 忽视 无视 忘记 忘掉 無視 忘れ 무시 잊"),
     (END, "end ende fin fine"),
     (NO, "no without free zero lacking freed escaped not never don't doesn't cannot can't"),
     // What such a model lacks.
@@ -91,7 +91,7 @@ pub const WORDS: &[(u64, &str)] = &[
     (IDENTITY, "character persona role identity mode"),
     // Shows.
     (REVEAL, "reveal print repeat output show display tell leak dump expose recite disclose copy echo return write translate spell \
-        encode list quote what what's"),
+        encode list quote what what's give send share provide paste summarize"),
     (BEFORE, "before after first"),
     (TASK, "task question request answer query"),
     // From here on.

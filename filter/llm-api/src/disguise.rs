@@ -5,7 +5,7 @@ use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key, object::Object},
     tool_names::{element_names, snake_case},
-    tools::{self, DEEPEST, May, PolicyLists},
+    tools::{self, DEEPEST, May, PolicyLists, listed},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
@@ -84,18 +84,27 @@ const READ: [&str; 26] = [
     "labels",
 ];
 /// Schemas and documents, at any depth: the client's own words too, though the guard reads them.
-const OWN: [&str; 4] = ["guided_json", "structured_outputs", "json_schema", "documents"];
+const OWN: [&str; 8] = [
+    "guided_json",
+    "structured_outputs",
+    "structured",
+    "json_schema",
+    "output_schema",
+    "response_schema",
+    "format",
+    "documents",
+];
 /// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
 const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 /// What begins a name of tools that are left out.
-const LEFT_OUT: [&str; 3] = ["exclude", "disable", "disallow"];
+const LEFT_OUT: [&str; 7] = ["exclude", "disable", "disallow", "block", "deny", "denied", "forbid"];
 /// Stands for all names that begin so: LiteLLM searches the stores in `vector_store_ids`.
 const STORES: &str = "vectorstore";
 /// Stands for every name that is made of the words below alone, `search` among them: Baichuan's `with_search_enhance`. A word stands before
 /// those that it begins with.
 const SEARCH: &str = "search";
-const OF_SEARCHES: [&str; 14] = [
+const OF_SEARCHES: [&str; 16] = [
     SEARCH,
     "enhancement",
     "enhance",
@@ -110,10 +119,12 @@ const OF_SEARCHES: [&str; 14] = [
     "internet",
     "live",
     "deep",
+    "speed",
+    "x",
 ];
 /// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent, Venice,
 /// OpenRouter and Open WebUI.
-pub(crate) const SWITCHES: [(&str, &str); 13] = [
+pub(crate) const SWITCHES: [(&str, &str); 15] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
@@ -121,6 +132,8 @@ pub(crate) const SWITCHES: [(&str, &str); 13] = [
     ("enable_enhancement", "web_search"),
     ("force_search_enhancement", "web_search"),
     ("enable_web_search", "web_search"),
+    ("enable_x_search", "x_search"),
+    ("enable_web_scraping", "web_scraping"),
     ("enable_code_interpreter", "code_interpreter"),
     ("code_interpreter", "code_interpreter"),
     ("image_generation", "image_generation"),
@@ -231,6 +244,13 @@ impl<'a> Conversation<'a> {
         for (is_list, are_servers) in [(&holds_tools as IsOne<'_>, false), (&are_servers, true)] {
             let mut lists = self.handed_on(is_list);
             lists.extend(self.unknown().filter(|(key, _)| is_list(key)).map(|(_, value)| *value));
+            // Open WebUI adds the tools of such servers to the request.
+            let mut adding = self.handed_on(&one_of(&["tool_servers"]));
+            adding.extend(self.top.all(&["tool_servers"]));
+            adding.retain(|_| !are_servers);
+            lists.extend(
+                adding.into_iter().flat_map(listed).flat_map(|server| Object::of(server).all(&["specs"])),
+            );
             for list in lists.into_iter().flat_map(lists_in) {
                 let filtered = tools::filter(self.body, list, are_servers, may)?;
                 if filtered.has_nameless {

@@ -95,6 +95,12 @@ impl<'a> History<'a> {
         self.calls.get(at).is_some_and(|known| *known.get_or_init(find))
     }
 
+    /// Whether the message is one call alone, of a dialect where calls are items of their own.
+    pub fn is_lone_call(&self, at: usize) -> bool {
+        let is_lone = self.messages.is_some() && self.items_of(at).count() == 1;
+        is_lone && self.role(at) == Role::Assistant && self.has_calls(at)
+    }
+
     /// Gives the parts of a message to `visit`, in order. Returns an error when a text cannot be read, unless the model wrote it.
     pub fn parts<'h>(&'h self, at: usize, visit: &mut dyn FnMut(Part<'h>)) -> Result<(), Unreadable> {
         let is_long = self.content(at).is_some_and(|content| content.get().len() >= CACHED_FROM);

@@ -8,6 +8,8 @@ use crate::{
 
 /// Prefix for the name of an MCP server whose tools the provider offers by itself.
 pub(crate) const MCP: &str = "mcp:";
+/// What the address of LiteLLM's own servers begins with.
+const GATEWAY: &str = "litellm_proxy";
 /// Types of such a server.
 const OF_SERVERS: [&str; 2] = ["mcp_server", "url"];
 /// Tools of Gemini. A router takes them in tools of other formats.
@@ -53,10 +55,20 @@ impl Names {
         // Some servers switch on a tool of theirs by a label (vLLM).
         self.further.append(&mut texts(tool, &["server_label"], ""));
         for url in &urls {
-            // A server of a gateway's own goes by its address alone (LiteLLM: `litellm_proxy/mcp/NAME`).
-            if !url.contains("://") && url.contains(['/', '_']) {
-                let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                name.split(',').for_each(|name| self.own.push(format!("{MCP}{name}")));
+            // A server of a gateway's own goes by its address alone (LiteLLM: `litellm_proxy/mcp/NAME`). LiteLLM also takes any full address
+            // that ends so for its own; it may be another server's.
+            let url = url.trim_end_matches('/');
+            let (head, name) = url.rsplit_once('/').unwrap_or(("", url));
+            let named = || name.split(',').map(|name| format!("{MCP}{name}"));
+            let of_gateway = url.strip_prefix(GATEWAY);
+            // All of its servers at once.
+            if of_gateway.is_some_and(|rest| !rest.starts_with("/mcp/")) {
+                self.own.push(format!("{MCP}{GATEWAY}"));
+            }
+            if of_gateway.is_some() || !url.contains("://") && url.contains(['/', '_']) {
+                self.own.extend(named());
+            } else if head.ends_with("/mcp") {
+                self.further.extend(named());
             }
         }
     }

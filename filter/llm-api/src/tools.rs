@@ -156,8 +156,9 @@ pub(crate) fn restrict(
 /// The denied tool of the provider that a member switches on.
 #[inline(never)]
 fn switched(key: &Key<'_>, value: Raw<'_>, may: May<'_>) -> Option<&'static str> {
-    let (_, tool) = SWITCHES.iter().find(|(switch, _)| is_switch(key, switch) && is_on(switch, value))?;
-    (!may(tool, PolicyLists::Both)).then_some(*tool)
+    let is_denied = |tool| !may(tool, PolicyLists::Both);
+    let mut on = SWITCHES.iter().filter(|(switch, _)| is_switch(key, switch) && is_on(switch, value));
+    on.find(|(_, tool)| is_denied(tool)).map(|(_, tool)| *tool)
 }
 
 #[inline(never)]

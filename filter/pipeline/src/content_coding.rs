@@ -29,8 +29,10 @@ impl Coding {
     pub fn of(values: &[Vec<u8>]) -> Result<Option<Self>, Bypass> {
         let names = values.iter().flat_map(|value| value.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii);
         let mut coding = None;
-        for name in names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity")) {
+        for name in names.filter(|name| !name.is_empty()) {
             let named = match name.to_ascii_lowercase().as_slice() {
+                // Clients mistake a charset for a coding, and servers pass over it.
+                b"identity" | b"utf-8" | b"utf8" => continue,
                 b"gzip" | b"x-gzip" => Self::Gzip,
                 b"zstd" => Self::Zstd,
                 _ => return Err(Bypass::Encoded),

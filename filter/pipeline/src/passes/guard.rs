@@ -72,17 +72,27 @@ impl Search {
 
 /// The messages that are new. The newest come first: the model acts on them. The end of a history may be the beginning of an answer,
 /// which the model is to go on with. With the answer before them: a client may have put something behind the model's own words there.
-pub fn new<'h>(history: &'h History<'_>) -> impl Iterator<Item = usize> + 'h {
-    let new = (first(history)..history.len()).rev();
+///
+/// `misses_none`: calls that stand one by one, each before its result, may all be of one answer, and then all results are new. If they are
+/// not, some are searched once more.
+pub fn new<'h>(history: &'h History<'_>, misses_none: bool) -> impl Iterator<Item = usize> + 'h {
+    let new = (first(history, misses_none)..history.len()).rev();
     new.filter(|at| history.role(*at) != Role::Instruction)
 }
 
 /// The first of them.
 #[inline(never)]
-fn first(history: &History<'_>) -> usize {
+fn first(history: &History<'_>, misses_none: bool) -> usize {
     let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
     let last = (0..history.len()).rev().find(|at| !is_answer(at)).unwrap_or(0);
-    (0..last).rev().find(is_answer).unwrap_or(0)
+    let mut first = (0..last).rev().find(is_answer).unwrap_or(0);
+    while let (true, Some(before)) = (misses_none && history.is_lone_call(first), first.checked_sub(2)) {
+        if !is_answer(&before) || history.role(before.saturating_add(1)) != Role::Tool {
+            break;
+        }
+        first = before;
+    }
+    first
 }
 
 /// Reads what is new.
@@ -98,7 +108,8 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
     if policy.user != GuardAction::Off {
         conversation.variables(&mut |json| search.json(json, Place::User));
     }
-    for at in new(history) {
+    // What was found earlier was refused then.
+    for at in new(history, policy.blocks()) {
         // More is not searched: then it need not be read.
         if search.left == 0 {
             break;

@@ -19,7 +19,7 @@ const WORD: usize = 128;
 /// Adds them to the turn.
 pub fn add_results(conversation: &Conversation<'_>, turn: &mut Turn) {
     let history = &conversation.history;
-    for at in new(history) {
+    for at in new(history, false) {
         // What cannot be read is the guard's matter.
         let _ = history.written(at, &mut |written| {
             if let Written::Result(json) = written {
