@@ -88,9 +88,16 @@ fn group<'a>(report: &'a Value, label: &str) -> &'a Value {
 }
 
 /// Histories of agents that repeat themselves for a reason, and of agents that are stuck, by authors who had not read how it is decided.
-/// One healthy one cannot be told from a loop: a person says "again" and wants the same command each time.
+/// Five healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that it is to come again.
 #[test]
-fn of_written_histories_no_healthy_one_is_killed() {
+fn of_written_histories_five_healthy_ones_are_killed() {
+    const KILLED: [&str; 5] = [
+        "first-h-104-text-en-aider-repl",
+        "fifth-h-repl-recv",
+        "fifth-h-mainframe-pf8",
+        "fifth-h-text-adventure-dig",
+        "fifth-h-mock-server-429-test",
+    ];
     let folder = folder();
     let written = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/written.jsonl.gz");
     for dialect in ["openai_chat", "anthropic"] {
@@ -101,12 +108,12 @@ fn of_written_histories_no_healthy_one_is_killed() {
             .filter(|run| run["label"] == "healthy" && !run["kill"].is_null())
             .map(|run| run["id"].as_str().expect("an id"))
             .collect();
-        assert_eq!(killed, ["first-h-104-text-en-aider-repl"], "{dialect}");
+        assert_eq!(killed, KILLED, "{dialect}");
         let count = |label: &str, field: &str| group(&report, label)[field].as_u64().expect("a number");
-        assert_eq!([count("healthy", "runs"), count("stuck", "runs")], [512, 205]);
-        assert!(count("healthy", "hinted") <= 82, "{dialect}: {}", count("healthy", "hinted"));
-        assert!(count("stuck", "hinted") >= 161, "{dialect}: {}", count("stuck", "hinted"));
-        assert!(count("stuck", "killed") >= 76, "{dialect}: {}", count("stuck", "killed"));
+        assert_eq!([count("healthy", "runs"), count("stuck", "runs")], [697, 261]);
+        assert!(count("healthy", "hinted") <= 127, "{dialect}: {}", count("healthy", "hinted"));
+        assert!(count("stuck", "hinted") >= 207, "{dialect}: {}", count("stuck", "hinted"));
+        assert!(count("stuck", "killed") >= 105, "{dialect}: {}", count("stuck", "killed"));
     }
 }
 

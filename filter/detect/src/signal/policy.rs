@@ -124,6 +124,10 @@ impl StepsPolicy {
             Kind::Content | Kind::Empty if self.is_open_ended => Thresholds::hinting_from(self.waiting),
             // One that may pass is told as soon as any other.
             Kind::Failure => Thresholds { hint: strong.hint, ..by_weight },
+            // What was done can be done again.
+            Kind::Content if step.weight_of_calls() < Weight::Place && step.is_receipt() => {
+                by_weight.hinting()
+            }
             Kind::Content => by_weight,
             Kind::Empty => self.empty,
             // Forty lines of code that are sent again say enough, whatever answers them.
@@ -167,8 +171,8 @@ impl StepsPolicy {
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
-        // Whom a person tells to go on in each round is at work.
-        if round.iter().any(Step::is_go_ahead) {
+        // Whom a person tells to go on in each round is at work. Who moves on in each round looks at something else in each.
+        if round.iter().any(|step| step.is_go_ahead() || step.has_moved_on()) {
             return false;
         }
         let tells = step.kind() == Kind::Failure || (step.kind() == Kind::Content && !self.is_open_ended);

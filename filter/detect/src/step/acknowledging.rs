@@ -127,9 +127,9 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
     is_deed || (is_named && is_echo)
 }
 
-/// Whether fewer than `TELLING_WORDS` words are left without the words of the call and repeated words: "Ran code: await
+/// Whether fewer than `most` words are left without the words of the call and repeated words: "Ran code: await
 /// page.keyboard.press('ArrowRight')" to `press_key {"key": "ArrowRight"}`.
-pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2]) -> bool {
+pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2], most: usize) -> bool {
     /// A longer result tells something (bytes), and longer arguments are not looked at.
     const MOST: usize = 400;
     if said.len() > MOST {
@@ -145,7 +145,7 @@ pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2]) -> bool {
         before.push_str(word);
         before.push(' ');
     }
-    told < super::weight::TELLING_WORDS
+    told < most
 }
 
 #[inline(never)]

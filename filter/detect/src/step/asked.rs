@@ -83,7 +83,10 @@ fn is_at_intervals(text: &str) -> bool {
         let found = is_number && is_every(two, three) && begins(word, others::UNITS_OF_TIME)
             // "Every minor fault" begins with a unit in short.
             || is_every(one, two) && begins(word, others::UNITS_IN_FULL)
-            || is_one_of(word, others::INTERVALS);
+            || is_one_of(word, others::INTERVALS)
+            || others::AGAIN.iter().any(|[first, last]| {
+                one.eq_ignore_ascii_case(first) && word.eq_ignore_ascii_case(last)
+            });
         (three, two, one) = (two, one, word);
         found
     });
@@ -101,17 +104,20 @@ fn goes_to_the_end(text: &str) -> bool {
     })
 }
 
-/// "Craft 8 planks" before a call that names a plank: so many calls are asked for. `call`: its name and its arguments; `deed`: its name
-/// where it is given little, so that "Dig 12 tiles" is meant by `dig`.
-pub(crate) fn number_of_named(text: &str, call: &str, deed: &str) -> u32 {
+/// "Craft 8 planks" before a call that names a plank, "open the 14th photo" before one that names a photo: so many calls are asked for.
+/// `call`: its name and its arguments. `says_little`: it is given a token at most, so that it may be meant by a number of anything: "a
+/// stack of 24 slices" by `snap`.
+pub(crate) fn number_of_named(text: &str, call: &str, says_little: bool) -> u32 {
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
     let call = call.to_ascii_lowercase();
     // "14, Lake Road" is a name where the call gives it back.
     let is_given = |word: &str| words(&call).any(|given| given == word);
     let (mut number, mut most) = (0, 0);
-    let mut is_deed = false;
     for word in words(text) {
+        if number > 0 && says_little && is_noun(word) {
+            most = most.max(number);
+        }
         if number > 0 && word.len() >= STEM {
             let word = word.to_ascii_lowercase();
             let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
@@ -124,16 +130,26 @@ pub(crate) fn number_of_named(text: &str, call: &str, deed: &str) -> u32 {
                 most = most.max(number);
             }
         }
-        number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
-        if number > 0 && is_given(word) {
+        let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let is_ordinal = matches!(word.get(digits.len()..), Some("" | "st" | "nd" | "rd" | "th"));
+        let in_digits = if is_ordinal { digits.parse().ok() } else { None };
+        number = in_digits.or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
+        if number > 0 && is_given(digits) {
             number = 0;
         }
-        if is_deed {
-            most = most.max(number);
-        }
-        is_deed = word.eq_ignore_ascii_case(deed);
     }
     most
+}
+
+/// What a number may count: a word of letters that is no unit of time.
+fn is_noun(word: &str) -> bool {
+    static UNITS: Known = Known::of(english::UNITS_OF_TIME);
+    word.len() > 2 && word.chars().all(char::is_alphabetic) && !UNITS.has(word)
+}
+
+/// Whether a call gives the number back: "sell 5 calls" is a quantity where the order says 5.
+pub(crate) fn is_given_back(number: u32, arguments: &str) -> bool {
+    words(arguments).any(|word| word.parse() == Ok(number))
 }
 
 fn in_both_ends(text: &str) -> u32 {
@@ -282,6 +298,11 @@ mod tests {
             "炉子凉了告诉我。",
             "भट्ठी ठंडी हो जाए तो बताना।",
             "Go on until the tests pass",
+            "Ping the board until it answers",
+            "Würfle, bis eine Sechs fällt",
+            "Vuelve a mirar hasta que responda",
+            "Gooi tot er een zes valt",
+            "釣れるまで釣って",
         ] {
             assert_eq!(Asked::by(text), Asked::OpenEnded, "{text}");
         }
@@ -302,6 +323,12 @@ mod tests {
             "每隔半小时看一下物流。",
             "30分おきに確認して",
             "10분마다 보고 들어오면 알려 줘",
+            "Call it over and over, I want to see it flicker",
+            "Sprawdzaj wilgotność co kwadrans",
+            "Schau alle Viertelstunde nach",
+            "Look every few minutes",
+            "Проверяй каждую минуту",
+            "反复多跑几遍看看稳不稳定",
         ] {
             assert_eq!(Asked::by(text), Asked::AtIntervals, "{text}");
         }
@@ -328,15 +355,20 @@ mod tests {
             ("Craft 8 planks", r#"craft {"recipe":"oak plank","count":8}"#, 0),
             ("", "", 0),
         ] {
-            assert_eq!(number_of_named(text, call, ""), number, "{text}");
+            assert_eq!(number_of_named(text, call, false), number, "{text}");
         }
+        // A call that is given next to nothing may be meant by a number of anything.
         for (text, number) in [
             ("Dig 12 tiles east", 12),
-            ("Please dig twelve tiles", 12),
-            ("Dig for 12 coins", 0),
+            ("Six replicate injections from vial 3, then the samples", 6),
+            ("Take a stack of 24 slices, 1 µm apart", 24),
+            ("Gå vidare till den tolv bilden", 12),
+            ("Go on to the 14th photo", 14),
             ("Dig at tile 12", 0),
+            ("Come back in 15 minutes", 0),
+            ("Sell 5 calls", 0),
         ] {
-            assert_eq!(number_of_named(text, r#"dig {"dir":"east"}"#, "dig"), number, "{text}");
+            assert_eq!(number_of_named(text, r#"dig {"qty":-5}"#, true), number, "{text}");
         }
     }
 

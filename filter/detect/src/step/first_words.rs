@@ -53,8 +53,50 @@ pub(super) fn is_nothing_new(text: &str) -> bool {
     words(text).any(|word| NEW.has(word)) || text.to_ascii_lowercase().contains("to date")
 }
 
-/// "(no output)", "The command ran and did not produce any output": in other words, nothing at all.
+/// "(no output)", "The command ran and did not produce any output", "Output: (empty)": in other words, nothing at all. "Your output could
+/// not be parsed" is another matter.
 pub(super) fn says_no_output(text: &str) -> bool {
-    let has = |known: &[&str]| words(text).any(|word| is_one_of(word, known));
-    has(&["output"]) && has(english::NO_OUTPUT)
+    /// Words from the denial to what it denies.
+    const NEAR: usize = 4;
+    let (mut denied, mut output) = (None, None);
+    words(text).enumerate().any(|(at, word)| {
+        let is_near =
+            |last: Option<usize>, most: usize| last.is_some_and(|last| at.saturating_sub(last) <= most);
+        let is_output = word.eq_ignore_ascii_case("output");
+        let is_it = is_output && is_near(denied, NEAR)
+            || is_one_of(word, english::NOTHING_THERE) && is_near(output, 2);
+        if is_output {
+            output = Some(at);
+        } else if is_one_of(word, english::NO_OUTPUT) {
+            denied = Some(at);
+        }
+        is_it
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_denies_the_output() {
+        for text in [
+            "(no output)",
+            "The command ran and did not produce any output",
+            "Tool ran without output or errors",
+            "Output: (empty)",
+            "Output is none.",
+            "Empty output",
+        ] {
+            assert!(says_no_output(text), "{text}");
+        }
+        for text in [
+            "Your output could not be parsed. Respond with JSON.",
+            "Output does not match the schema.",
+            "The output was not saved",
+            "No file was found. See the log for output",
+        ] {
+            assert!(!says_no_output(text), "{text}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ use super::{
     plain, states,
     structure::Structure,
     volatile, waiting,
+    weight::TELLING_WORDS,
 };
 use crate::words::{english, programs};
 
@@ -158,7 +159,14 @@ pub(super) const ORDER: [Row; 8] = [
         when: "the call moves something on (`press`, `scroll`, `next`, `./take_next.sh`, `env.step(1)`, a debugger's `continue`), and the result says little beside the words of the call",
         kind: Kind::Acknowledgement,
         is_it: |it| {
-            it.judged.purpose == Purpose::MoveOn && acknowledging::tells_little(&it.plain, it.judged.call)
+            /// A receipt of two or three sentences: "Frame rendered: no missing textures. Memory released."
+            const RECEIPT_WORDS: usize = 24;
+            // What a command prints is no receipt.
+            let [name, _] = it.judged.call;
+            let moves_by_name = Purpose::of(name, "") == Purpose::MoveOn;
+            let most = if moves_by_name { RECEIPT_WORDS } else { TELLING_WORDS };
+            it.judged.purpose == Purpose::MoveOn
+                && acknowledging::tells_little(&it.plain, it.judged.call, most)
         },
     },
     Row { when: "anything else", kind: Kind::Content, is_it: |_| true },
@@ -205,6 +213,8 @@ fn by_words(said: &str, first: &FirstWords, by_structure: impl FnOnce() -> Optio
     match first.count {
         0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
         0 => Kind::Empty,
+        // MySQL has changed rows, whatever else it says of them.
+        _ if trimmed.starts_with("Query OK, ") && !trimmed.contains('\n') => Kind::Acknowledgement,
         // How something stands, which may stay so for long.
         1 if is_one_of(trimmed, english::OFF) => Kind::Empty,
         1 if programs::NOTHING.contains(&trimmed) => Kind::Empty,

@@ -6,7 +6,7 @@ use self::known::is_one_of;
 use crate::{WordSet, words::english};
 
 pub(crate) use self::{
-    asked::{Asked, number_of_named},
+    asked::{Asked, is_given_back, number_of_named},
     judge::{Facts, JudgedResult, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},
@@ -165,11 +165,21 @@ impl Step<'_> {
         self.brought.is_for(Purpose::MoveOn)
     }
 
+    /// It has moved something on, and that is all that its outcome says.
+    pub(crate) fn has_moved_on(&self) -> bool {
+        self.moves_on() && self.kind() == Kind::Acknowledgement
+    }
+
     /// A person was asked, and said "yes" or "done".
     #[inline(never)]
     pub(crate) fn is_go_ahead(&self) -> bool {
         let has = |known: &[&str]| purpose::name_words(self.tool).any(|word| is_one_of(word, known));
         has(english::PERSONS) && has(english::ASKS) && self.kind() == Kind::Acknowledgement
+    }
+
+    /// See `asked::is_given_back`.
+    pub(crate) fn gives_back(&self, number: u32) -> bool {
+        is_given_back(number, &self.brought.arguments())
     }
 
     /// See `purpose::waits_for_minutes`.
@@ -276,10 +286,10 @@ impl Task<'_> {
             return 0;
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
-        let deed = if step.weight_of_calls() < Weight::Words { step.tool } else { "" };
+        let says_little = step.weight_of_calls() < Weight::Words;
         match self {
             Self::Asked(_) => 0,
-            Self::Texts(texts) => most(texts, &|text| number_of_named(text, &call, deed)),
+            Self::Texts(texts) => most(texts, &|text| number_of_named(text, &call, says_little)),
         }
     }
 }

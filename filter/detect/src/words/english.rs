@@ -52,6 +52,8 @@ pub const NEW: &[&str] = &[
 pub const UP_TO_DATE: &[&str] = &["up to date", "up-to-date"];
 /// Beside "output": the program has printed nothing.
 pub const NO_OUTPUT: &[&str] = &["no", "not", "without", "empty", "none"];
+/// Behind "output" they say the same.
+pub const NOTHING_THERE: &[&str] = &["empty", "none", "nothing"];
 /// How something stands in one word, which may stay so for long.
 pub const OFF: &[&str] = &["false", "offline"];
 /// An agent has taken an old observation out of its history: it says so with one of these and one of `CUT_OUT_THING`.
@@ -193,7 +195,7 @@ pub const OPEN_ENDED: &[&str] = &[
 /// Before a number and a unit of time: so it is to be done again and again.
 pub const EVERY: &[&str] = &["every", "each"];
 /// Behind "until" these say how an agent works, and nothing that it waits for.
-pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "answer", "solution"];
+pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "the answer", "an answer", "solution"];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",

@@ -13,6 +13,7 @@ pub const NOTHING_NEW: &[&str] = &["keine neuen", "nichts neues"];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
     "bis der", "bis die", "bis das", "bis er", "bis sie", "bis es", "bis alle", "bis keine", "bis kein", "bis nichts",
+    "bis du", "bis ein", "bis eine", "so lange", "solange",
     "sobald", "bescheid", "mir wenn", "benachrichtige", "melde dich", "warte auf", "beobachte", "überwache",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.

@@ -8,7 +8,7 @@ pub const DONE: &[&str] = &["完了", "成功", "保存しま", "追加しま"];
 pub const NOTHING_NEW: &[&str] = &["新着はありません"];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
-    "たら教え", "たら知らせ", "たら通知", "まで待", "まで見", "まで続け", "見張", "監視", "待って",
+    "たら教え", "たら知らせ", "たら通知", "るまで", "まで待", "まで見", "まで続け", "見張", "監視", "待って",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["回"];

@@ -20,7 +20,7 @@ pub const NOTHING_NEW: &[&str] = &[
 ];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
-    "أخبرني عندما", "أخبرني عند", "حتى", "انتظر", "راقب", "तक", "kadar", "tot de", "wacht tot", "तो बताना", "तो बताओ",
+    "أخبرني عندما", "أخبرني عند", "حتى", "انتظر", "راقب", "तक", "kadar", "tot de", "tot er", "tot het", "wacht tot", "dokud", "μέχρι να", "kunnes", "तो बताना", "तो बताओ",
     "पर बताओ", "पर बताना", "totdat", "zodra", "aż", "gdy tylko", "daj znać", "olunca", "haber ver",
     "cho đến", "tills", "så snart", "поки не", "як тільки", "sampai",
 ];
@@ -33,17 +33,27 @@ pub const REPETITIONS: &[&str] = &[
 pub const NUMBERS: &[(&str, u32)] = &[
     ("cinq", 5), ("dix", 10), ("douze", 12), ("cinco", 5), ("diez", 10), ("dez", 10), ("dieci", 10), ("十", 10),
     ("quinze", 15), ("quince", 15), ("quindici", 15), ("vingt", 20), ("veinte", 20), ("vinte", 20), ("venti", 20), ("二十", 20),
-    ("tien", 10), ("tio", 10), ("десять", 10), ("dziesięć", 10), ("열", 10),
+    ("tien", 10), ("tio", 10), ("tolv", 12), ("пятнадцать", 15), ("двадцать", 20), ("двенадцать", 12), ("piętnaście", 15), ("десять", 10), ("dziesięć", 10), ("열", 10),
 ];
-/// Before a number and a unit of time, in German, French, Spanish, Portuguese, Italian, Dutch and Polish.
-pub const EVERY: &[&str] = &["alle", "jede", "toutes les", "chaque", "cada", "ogni", "elk", "elke", "co"];
+/// Before a number and a unit of time, in German, French, Spanish, Portuguese, Italian, Dutch, Polish, Swedish,
+/// Norwegian and Russian; two words where English has them.
+pub const EVERY: &[&str] = &[
+    "alle", "jede", "toutes les", "tous les", "chaque", "cada", "ogni", "elk", "elke", "co", "varje", "var", "hver", "каждую", "каждый",
+    "каждые", "once a", "once an",
+];
 /// Said of what is to be done again and again. The case of ASCII letters does not count.
-pub const INTERVALS: &[&str] = &["hourly", "stündlich", "halbstündlich", "viertelstündlich", "minütlich"];
+pub const INTERVALS: &[&str] = &["hourly", "repeatedly", "mehrmals", "stündlich", "halbstündlich", "viertelstündlich", "minütlich"];
+/// Two words that say so.
+pub const AGAIN: &[[&str; 2]] = &[
+    ["and", "over"], ["good", "while"], ["a", "while"], ["several", "times"], ["many", "times"], ["again", "and"], ["immer", "wieder"], ["mehrere", "male"],
+    ["plusieurs", "fois"], ["varias", "veces"], ["várias", "vezes"], ["più", "volte"], ["несколько", "раз"], ["много", "раз"],
+];
 /// The same, in languages without spaces.
 pub const INTERVALS_WITHOUT_SPACES: &[&str] =
-    &["每隔", "每小时", "每分钟", "每半小时", "分おき", "分ごと", "秒ごと", "時間ごと", "시간마다", "분마다", "초마다"];
+    &["每隔", "每小时", "每分钟", "每半小时", "毎分", "毎時", "反复", "多次", "几遍", "何度も", "分おき", "分ごと", "秒ごと", "時間ごと", "시간마다", "분마다", "초마다"];
 /// How words for seconds, minutes and hours begin in these languages if they are written in full. No other word of every day begins so.
-pub const UNITS_IN_FULL: &[&str] = &["minut", "sekund", "segund", "hour", "stunde", "heure", "hora", "uur", "godzin"];
+pub const UNITS_IN_FULL: &[&str] = &["minut", "sekund", "segund", "hour", "stunde", "heure", "hora", "uur", "godzin", "half", "few",
+    "viertelstunde", "halbe", "quart", "cuarto", "kwadrans", "femte", "минут", "секунд", "час"];
 /// What words for seconds, minutes and hours begin with, in these languages and in English.
 pub const UNITS_OF_TIME: &[&str] =
     &["sec", "sek", "seg", "min", "hour", "hr", "stund", "heure", "hora", "ora", "ore", "uur", "godz"];

@@ -6,7 +6,7 @@ pub const WAITS: &[&str] = &["aguardando", "aguarde", "em andamento", "em proces
 pub const DONE: &[&str] = &["concluído", "enviado", "feito", "sucesso"];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
-    "até que", "me avise", "avise", "diga quando", "assim que", "espere", "aguarde", "monitore",
+    "até que", "até o", "até a", "até ele", "até ela", "até ficar", "até aparecer", "até conseguir", "me avise", "avise", "diga quando", "assim que", "espere", "aguarde", "monitore",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["vezes", "ciclos"];

@@ -65,7 +65,9 @@ pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeate
     let first = same.iter().min().copied().unwrap_or_default();
     let waits = steps.iter().skip(first).filter(|step| step.kind() == Kind::Waiting).count();
     let in_window = since(&|at| is_poll_progress(steps, at));
-    let proven = since(&|at| is_new(steps, at));
+    // Who moves on in between looks at something else each time.
+    let has_moved_on = |at: usize| steps.get(at).is_some_and(Step::has_moved_on);
+    let proven = since(&|at| is_new(steps, at) || has_moved_on(at));
     Repeated {
         waits: number(waits),
         in_window,
