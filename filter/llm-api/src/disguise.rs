@@ -213,8 +213,9 @@ impl<'a> Conversation<'a> {
     pub fn check_names(&self) -> Result<(), Unreadable> {
         let is_response = |key: &Key<'_>| key.is("functionResponse") || key.is("function_response");
         let hides_part = |part: Raw<'_>| {
-            let is_hidden = |(key, response)| is_response(&key) && hides(response, &OF_ITEMS);
-            hides(part, &OF_ITEMS) || part.members().any(is_hidden)
+            part.members().any(|(key, value)| {
+                is_disguised(&key, &OF_ITEMS) || is_response(&key) && hides(value, &OF_ITEMS)
+            })
         };
         let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);
         let in_items = || {
@@ -222,7 +223,8 @@ impl<'a> Conversation<'a> {
                 .items()
                 .any(|(item, _)| hides_part(item.raw) || (self.format.content)(item).is_some_and(in_parts))
         };
-        if hides(self.whole, &OF_BODIES) || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
+        let in_body = self.top.members().iter().any(|(key, _)| is_disguised(key, &OF_BODIES));
+        if in_body || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
 
     /// What stands under a name that is one of those within a member that the provider's format does not know, and that a gateway may hand on

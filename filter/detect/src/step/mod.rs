@@ -11,7 +11,7 @@ pub(crate) use self::{
     log::StrayResult,
     numbers::{Numbers, Sequence},
     outcome::StepOutcome,
-    purpose::Purpose,
+    purpose::{Purpose, reads},
     residue::Residue,
     tool_rules::ToolRule,
     trend::nears_an_end,
@@ -286,7 +286,8 @@ impl Task<'_> {
             return 0;
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
-        let says_little = step.weight_of_calls() < Weight::Words;
+        // Who reads "the twenty pages" calls for another page each time.
+        let says_little = step.weight_of_calls() < Weight::Words && !reads(step.tool);
         match self {
             Self::Asked(_) => 0,
             Self::Texts(texts) => most(texts, &|text| number_of_named(text, &call, says_little)),

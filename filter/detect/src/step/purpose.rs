@@ -202,9 +202,12 @@ fn moves(name: &str) -> bool {
 fn takes_next(name: &str, arguments: &str) -> bool {
     /// Longer arguments say more (bytes).
     const MOST: usize = 256;
-    arguments.len() <= MOST
-        && (has(arguments, "\"next ") || has(arguments, "\"another "))
-        && !name_words(name).any(|word| is_one_of(word, english::READ))
+    arguments.len() <= MOST && (has(arguments, "\"next ") || has(arguments, "\"another ")) && !reads(name)
+}
+
+/// A tool that says by its name that it reads: `get_step`, `find_invoice`.
+pub(crate) fn reads(name: &str) -> bool {
+    name_words(name).any(|word| is_one_of(word, english::READ))
 }
 
 /// What any command of a line waits or asks for.
