@@ -36,7 +36,7 @@ PARTS := $(CURDIR)/.parts
 # it would have every macro built twice, once for the filter and once for the service.
 FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
 
-# After rustc, Binaryen makes the module a tenth smaller.
+# After rustc, Binaryen makes the module a tenth smaller, and puts the functions of a request beside each other.
 OPTIMISE := $(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PARTS)/node/bin/node}" "$(PARTS)/wasm-opt/wasm-opt"
 
 # The service and the programs of tools/ are built as one set, whichever of them is wanted: Cargo gives a crate the features that
