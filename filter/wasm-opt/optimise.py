@@ -7,6 +7,7 @@ Cargo puts its own output back whenever it looks at the module; what was optimis
 """
 
 import hashlib
+import itertools
 import re
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def counted(parts: list[str]) -> str:
         head = re.match(r"[^\n]*(\n  \(local [^\n]*)*", part)[0]
         return f"{head}\n  (call $called (i32.const {number})){part[len(head):]}"
     first = next(at for at, part in enumerate(parts) if part.startswith(" (import"))
-    numbers = iter(range(len(parts)))
+    numbers = itertools.count()
     parts = [with_call(part, next(numbers)) if FUNCTION.match(part) else part for part in parts]
     return "\n".join([*parts[:first], ' (import "env" "called" (func $called (param i32)))', *parts[first:]]) + "\n)\n"
 

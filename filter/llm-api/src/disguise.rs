@@ -246,13 +246,13 @@ impl<'a> Conversation<'a> {
         for (is_list, are_servers) in [(&holds_tools as IsOne<'_>, false), (&are_servers, true)] {
             let mut lists = self.handed_on(is_list);
             lists.extend(self.unknown().filter(|(key, _)| is_list(key)).map(|(_, value)| *value));
-            // Open WebUI adds the tools of such servers to the request.
-            let mut adding = self.handed_on(&one_of(&["tool_servers"]));
-            adding.extend(self.top.all(&["tool_servers"]));
-            adding.retain(|_| !are_servers);
-            lists.extend(
-                adding.into_iter().flat_map(listed).flat_map(|server| Object::of(server).all(&["specs"])),
-            );
+            if !are_servers {
+                // Open WebUI adds the tools of such servers to the request.
+                let mut adding = self.handed_on(&one_of(&["tool_servers"]));
+                adding.extend(self.top.all(&["tool_servers"]));
+                let servers = adding.into_iter().flat_map(listed);
+                lists.extend(servers.flat_map(|server| Object::of(server).all(&["specs"])));
+            }
             for list in lists.into_iter().flat_map(lists_in) {
                 let filtered = tools::filter(self.body, list, are_servers, may)?;
                 if filtered.has_nameless {

@@ -124,7 +124,7 @@ impl StepsPolicy {
             Kind::Content | Kind::Empty if self.is_open_ended => Thresholds::hinting_from(self.waiting),
             // One that may pass is told as soon as any other.
             Kind::Failure => Thresholds { hint: strong.hint, ..by_weight },
-            // What was done can be done again.
+            // A receipt says that something was done each time, so it is no proof.
             Kind::Content if step.weight_of_calls() < Weight::Place && step.is_receipt() => {
                 by_weight.hinting()
             }
@@ -171,7 +171,7 @@ impl StepsPolicy {
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
-        // Whom a person tells to go on in each round is at work. Who moves on in each round looks at something else in each.
+        // Whom a person tells to go on in each round is at work. A step that moves on makes each round look at something else.
         if round.iter().any(|step| step.is_go_ahead() || step.has_moved_on()) {
             return false;
         }

@@ -111,11 +111,9 @@ pub(crate) fn number_of_named(text: &str, call: &str, says_little: bool) -> u32 
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
     let call = call.to_ascii_lowercase();
-    // "14, Lake Road" is a name where the call gives it back.
-    let is_given = |word: &str| words(&call).any(|given| given == word);
     let (mut number, mut most) = (0, 0);
     for word in words(text) {
-        if number > 0 && says_little && is_noun(word) {
+        if number > 0 && says_little && may_be_counted(word) {
             most = most.max(number);
         }
         if number > 0 && word.len() >= STEM {
@@ -134,22 +132,23 @@ pub(crate) fn number_of_named(text: &str, call: &str, says_little: bool) -> u32 
         let is_ordinal = matches!(word.get(digits.len()..), Some("" | "st" | "nd" | "rd" | "th"));
         let in_digits = if is_ordinal { digits.parse().ok() } else { None };
         number = in_digits.or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
-        if number > 0 && is_given(digits) {
+        // "14, Lake Road" is a name where the call gives it back.
+        if number > 0 && is_given_back(number, &call) {
             number = 0;
         }
     }
     most
 }
 
-/// What a number may count: a word of letters that is no unit of time.
-fn is_noun(word: &str) -> bool {
+/// Whether a number before it may count it: a word of letters that is no unit of time.
+fn may_be_counted(word: &str) -> bool {
     static UNITS: Known = Known::of(english::UNITS_OF_TIME);
     word.len() > 2 && word.chars().all(char::is_alphabetic) && !UNITS.has(word)
 }
 
 /// Whether a call gives the number back: "sell 5 calls" is a quantity where the order says 5.
 pub(crate) fn is_given_back(number: u32, arguments: &str) -> bool {
-    words(arguments).any(|word| word.parse() == Ok(number))
+    words(arguments).any(|word| word.parse() == Ok(number) || number_in_words(word) == Some(number))
 }
 
 fn in_both_ends(text: &str) -> u32 {

@@ -115,27 +115,26 @@ pub(super) struct Row {
 
 /// The order in which a result is judged: the first line that fits counts. What the operator says in `steps.tools` goes before all of it.
 /// `docs/how-it-decides.md` has the same table; a test writes it there.
-pub(super) const ORDER: [Row; 8] = [
+pub(super) const ORDER: [Row; 9] = [
     Row {
         when: "the call lets time pass: `sleep`, `wait`, `poll`, `watch`",
         kind: Kind::Waiting,
         is_it: |it| it.judged.purpose == Purpose::Wait,
     },
     Row {
+        when: "the code of a JSON error says that something is still to come: `authorization_pending`, `slow_down`",
+        kind: Kind::Waiting,
+        is_it: |it| it.structure().is_some_and(Structure::fails_for_now),
+    },
+    Row {
         when: "the result is an explicit failure: see below",
         kind: Kind::Failure,
-        is_it: |it| {
-            (it.judged.is_error || explicit::is_failure(it.judged.said))
-                && !it.structure().is_some_and(Structure::fails_for_now)
-        },
+        is_it: |it| it.judged.is_error || explicit::is_failure(it.judged.said),
     },
     Row {
         when: "its words say that something is still to come: \"running\", \"pending\", `{\"state\": \"kneading\"}`",
         kind: Kind::Waiting,
-        is_it: |it| {
-            it.structure().is_some_and(Structure::fails_for_now)
-                || waiting::is_waiting(&it.plain, it.first().count, || it.structure())
-        },
+        is_it: |it| waiting::is_waiting(&it.plain, it.first().count, || it.structure()),
     },
     Row {
         when: "the call asks how something stands: `get_job_status`, `kubectl get`",
@@ -161,12 +160,14 @@ pub(super) const ORDER: [Row; 8] = [
         is_it: |it| {
             /// A receipt of two or three sentences: "Frame rendered: no missing textures. Memory released."
             const RECEIPT_WORDS: usize = 24;
+            if it.judged.purpose != Purpose::MoveOn {
+                return false;
+            }
             // What a command prints is no receipt.
             let [name, _] = it.judged.call;
             let moves_by_name = Purpose::of(name, "") == Purpose::MoveOn;
             let most = if moves_by_name { RECEIPT_WORDS } else { TELLING_WORDS };
-            it.judged.purpose == Purpose::MoveOn
-                && acknowledging::tells_little(&it.plain, it.judged.call, most)
+            acknowledging::tells_little(&it.plain, it.judged.call, most)
         },
     },
     Row { when: "anything else", kind: Kind::Content, is_it: |_| true },

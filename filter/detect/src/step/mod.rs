@@ -286,7 +286,7 @@ impl Task<'_> {
             return 0;
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
-        // Who reads "the twenty pages" calls for another page each time.
+        // "The twenty pages" are twenty different calls of a tool that reads.
         let says_little = step.weight_of_calls() < Weight::Words && !reads(step.tool);
         match self {
             Self::Asked(_) => 0,

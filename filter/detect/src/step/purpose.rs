@@ -151,12 +151,10 @@ pub(super) fn waits_for_minutes(arguments: &str) -> bool {
         let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
         let (number, unit) = value.split_at_checked(end).unwrap_or_default();
         let units = if unit.is_empty() { name } else { unit };
-        let least = name_words(units).find_map(|unit| match unit {
-            _ if is_one_of(unit, english::MINUTES_AND_HOURS) => Some(1.0),
-            _ if is_one_of(unit, english::SECONDS) => Some(60.0),
-            _ if is_one_of(unit, &["ms"]) => Some(60_000.0),
-            _ => None,
-        });
+        let minute = [(english::MINUTES_AND_HOURS, 1.0), (english::SECONDS, 60.0), (&["ms"], 60_000.0)];
+        let least_of =
+            |unit| minute.iter().find(|(units, _)| is_one_of(unit, units)).map(|(_, least)| *least);
+        let least = name_words(units).find_map(least_of);
         number.parse::<f64>().is_ok_and(|number| least.is_some_and(|least| number >= least))
             && name_words(name).any(|word| is_one_of(word, english::WAIT) || is_one_of(word, &["after"]))
     };

@@ -70,11 +70,10 @@ pub(super) fn is_process_of_program(text: &str, word: &str) -> bool {
         return false;
     }
     let (before, after) = text.split_at_checked(super::place(text, word)).unwrap_or((text, ""));
-    let program = before.rsplit('\n').next().and_then(|line| line.strip_suffix('['));
-    after.get(word.len()..).is_some_and(|rest| rest.starts_with("]: "))
-        && program.is_some_and(|program| {
-            !program.is_empty() && program.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-        })
+    let is_followed = after.get(word.len()..).is_some_and(|rest| rest.starts_with("]: "));
+    let Some(line) = before.strip_suffix('[').filter(|_| is_followed) else { return false };
+    let rest = line.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    rest.len() < line.len() && (rest.is_empty() || rest.ends_with('\n'))
 }
 
 /// A word of a date beside a number ("03 Mar", "10:01 PM"), or a number beside such a word.
@@ -168,13 +167,18 @@ pub(super) fn is_field(text: &str, word: &str) -> bool {
 
 /// A name that was made for one time: what stands directly below `/tmp/`, and `tmpab12cd.py`.
 pub(super) fn is_temporary(text: &str, word: &str, before: &str) -> bool {
+    /// Bytes of a path before a number that are looked at: each number looks back.
+    const REACH: usize = 256;
     let start = super::place(text, word);
     let is_below = is_one_of(before, programs::TEMPORARY)
         && text.get(..start).is_some_and(|text| text.ends_with(['/', '\\']));
-    let is_numbered =
-        word.split('.').next().is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()));
-    let path = text.get(..start).and_then(|before| before.rsplit([' ', '"', '\'', '\n']).next());
-    (is_numbered && path.is_some_and(|path| path.contains("/tmp/")))
+    let is_number = |stem: &str| stem.bytes().all(|byte| byte.is_ascii_digit());
+    let is_in_temporary = || {
+        let near = text.get(text.floor_char_boundary(start.saturating_sub(REACH))..start);
+        let path = near.and_then(|near| near.rsplit([' ', '"', '\'', '\n']).next());
+        path.is_some_and(|path| path.contains("/tmp/"))
+    };
+    (word.split('.').next().is_some_and(is_number) && is_in_temporary())
         || is_below
             && ((word.len() >= HEX_WORD && !word.contains('.'))
                 || (word.starts_with("tmp") && word.len() > 6))

@@ -52,7 +52,7 @@ pub const NEW: &[&str] = &[
 pub const UP_TO_DATE: &[&str] = &["up to date", "up-to-date"];
 /// Beside "output": the program has printed nothing.
 pub const NO_OUTPUT: &[&str] = &["no", "not", "without", "empty", "none"];
-/// Behind "output" they say the same.
+/// Behind "output" they say that there is none.
 pub const NOTHING_THERE: &[&str] = &["empty", "none", "nothing"];
 /// How something stands in one word, which may stay so for long.
 pub const OFF: &[&str] = &["false", "offline"];

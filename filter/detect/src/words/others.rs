@@ -51,9 +51,11 @@ pub const AGAIN: &[[&str; 2]] = &[
 /// The same, in languages without spaces.
 pub const INTERVALS_WITHOUT_SPACES: &[&str] =
     &["每隔", "每小时", "每分钟", "每半小时", "毎分", "毎時", "反复", "多次", "几遍", "何度も", "分おき", "分ごと", "秒ごと", "時間ごと", "시간마다", "분마다", "초마다"];
-/// How words for seconds, minutes and hours begin in these languages if they are written in full. No other word of every day begins so.
-pub const UNITS_IN_FULL: &[&str] = &["minut", "sekund", "segund", "hour", "stunde", "heure", "hora", "uur", "godzin", "half", "few",
-    "viertelstunde", "halbe", "quart", "cuarto", "kwadrans", "femte", "минут", "секунд", "час"];
+/// How words for seconds, minutes, hours and parts of them begin if they are written in full: "every half hour", "every few minutes".
+pub const UNITS_IN_FULL: &[&str] = &[
+    "minut", "sekund", "segund", "hour", "stunde", "heure", "hora", "uur", "godzin", "half", "few",
+    "viertelstunde", "halbe", "quart", "cuarto", "kwadrans", "femte", "минут", "секунд", "час",
+];
 /// What words for seconds, minutes and hours begin with, in these languages and in English.
 pub const UNITS_OF_TIME: &[&str] =
     &["sec", "sek", "seg", "min", "hour", "hr", "stund", "heure", "hora", "ora", "ore", "uur", "godz"];

@@ -1,4 +1,4 @@
-//! The turns of a worker that wait for their report: so many and no more, each reported once when it begins and once when it ends.
+//! The turns of a worker that wait for their report, up to a limit. Each is reported when it ends, and once before if it takes long.
 
 use std::{collections::VecDeque, mem};
 

@@ -65,7 +65,7 @@ pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeate
     let first = same.iter().min().copied().unwrap_or_default();
     let waits = steps.iter().skip(first).filter(|step| step.kind() == Kind::Waiting).count();
     let in_window = since(&|at| is_poll_progress(steps, at));
-    // Who moves on in between looks at something else each time.
+    // A step that moves on in between makes the next call look at something else.
     let has_moved_on = |at: usize| steps.get(at).is_some_and(Step::has_moved_on);
     let proven = since(&|at| is_new(steps, at) || has_moved_on(at));
     Repeated {

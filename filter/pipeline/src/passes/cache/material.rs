@@ -8,12 +8,12 @@ use sentinel_text::words;
 
 /// What words for work on a text begin with, one language a line.
 const STEMS: &str = "\
-translat proofread proof-read rewrit reword rephras paraphras grammar spelling misspell classif categoriz categoris sentiment transcrib translit verbatim copyedit copy-edit \
+translat proofread rewrit reword rephras paraphras gramma spelling misspell classif categoriz categoris sentiment transcrib translit verbatim copyedit \
 politeness formality profanity grading essay autocorrect punctuat tokeni phonetic pronunc rhym \
-übersetz korrigier korrektur lektor umformulier rechtschreib grammatik klassifizier wortwörtlich wörtlich \
-tradui traduc traduç traduz reformul réécri corrig orthograph gramma clasific classific sentiment \
+übersetz korrigier korrektur lektor umformulier rechtschreib klassifizier wortwörtlich wörtlich \
+tradui traduc traduç traduz reformul réécri corrig orthograph clasific \
 reescrib reescrev parafras ortogra gramá corrij tradurr tradur riscriv corregg ortografi \
-vertaal vertal herschrijf corrigeer spelling classificeer tłumacz przetłumacz poprawi przepisz klasyfik \
+vertaal vertal herschrijf tłumacz przetłumacz poprawi przepisz klasyfik \
 översätt oversæt oversett rätta retskriv omskriv klassific \
 перевод перевед перевест исправ перефраз переформул классифиц çevir düzelt sınıflandır ترجم अनुवाद";
 
@@ -39,7 +39,7 @@ fn speaks_of_it(text: &str) -> bool {
         let stems = word.chars().next().and_then(|letter| BY_LETTER.get(&letter));
         stems.is_some_and(|stems| stems.iter().any(|stem| word.starts_with(stem)))
     };
-    words(&lower).any(is_stem) || UNSPACED.split(';').any(|word| lower.contains(word))
+    words(&lower).any(is_stem) || !lower.is_ascii() && UNSPACED.split(';').any(|word| lower.contains(word))
 }
 
 #[cfg(test)]
