@@ -33,11 +33,13 @@ def same_bytes_as_the_images(podman: Podman) -> None:
         members = {member.name.split("/", 1)[1]: member for member in archive.getmembers()}
         for image, files in SAME.items():
             root = Path(podman.run("image", "mount", image).strip())
-            for inside, there in files.items():
-                both = [hashlib.sha256(archive.extractfile(members[inside]).read()).hexdigest(),
-                        hashlib.sha256((root / there).read_bytes()).hexdigest()]
-                expect(f"{inside}: built on this machine and in an image, the same bytes", both[0] == both[1], both)
-            podman.run("image", "unmount", image)
+            try:
+                for inside, there in files.items():
+                    both = [hashlib.sha256(archive.extractfile(members[inside]).read()).hexdigest(),
+                            hashlib.sha256((root / there).read_bytes()).hexdigest()]
+                    expect(f"{inside}: built on this machine and in an image, the same bytes", both[0] == both[1], both)
+            finally:
+                podman.run("image", "unmount", image)
 
 
 def runs_on_a_bare_debian(podman: Podman) -> None:

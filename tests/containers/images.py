@@ -24,6 +24,8 @@ SERVICE_IMAGE, ENVOY_IMAGE, DEMO_IMAGE, FILTER_IMAGE = (f"{BUILT}/{name}:0.1.0" 
 PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TOOLS = "localhost/sentinel-tools:12"
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
+# Of the component rust-src, below a toolchain.
+SOURCES = "lib/rustlib/src"
 
 
 def default_of(dockerfile: str, argument: str) -> str:
@@ -98,23 +100,29 @@ def stand_ins(podman: Podman) -> None:
                    [*(["WORKDIR /templates"] if name == "alertmanager" else []), f'ENTRYPOINT ["/bin/{name}"]'])
 
 
-def lent() -> list[str]:
+def lent(podman: Podman) -> list[str]:
     """What the machine lends to a build: toolchain, fetched crates, and how it reaches the package registries."""
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
     pinned = re.search(r'^channel = "(.+)"', (REPOSITORY / "rust-toolchain.toml").read_text(), re.MULTILINE)[1]
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     (cargo / "registry").mkdir(parents=True, exist_ok=True)
-    pairs = [(Path(sysroot), f"/usr/local/rustup/toolchains/{pinned}-x86_64-unknown-linux-gnu:ro"), (cargo / "bin", "/usr/local/cargo/bin:ro"),
+    toolchain = f"/usr/local/rustup/toolchains/{pinned}-x86_64-unknown-linux-gnu"
+    pairs = [(Path(sysroot), f"{toolchain}:ro"), (cargo / "bin", "/usr/local/cargo/bin:ro"),
              (cargo / "registry", "/usr/local/cargo/registry"), (cargo / "config.toml", "/usr/local/cargo/config.toml:ro"),
              (Path(AUTHORITIES), f"{AUTHORITIES}:ro"), (Path(os.environ.get("PIP_CONFIG_FILE", "/etc/pip.conf")), "/etc/pip.conf:ro"),
              (Path("/etc/npmrc"), "/root/.npmrc:ro")]
+    if (Path(sysroot) / SOURCES).is_dir():
+        # The public image has no such component, and rustc would write its place into what it builds.
+        nothing = podman.folder / "nothing"
+        nothing.mkdir(exist_ok=True)
+        pairs.append((nothing, f"{toolchain}/{SOURCES}:ro"))
     return [part for path, place in pairs if path.exists() for part in ("--volume", f"{path.resolve()}:{place}")]
 
 
 def from_dockerfile(podman: Podman, image: str, dockerfile: str, target: str | None) -> None:
     print(f"  {image} from {dockerfile} ...", flush=True)
     start = time.monotonic()
-    podman.run("build", "--isolation=oci", "--network=host", "--layers", *lent(), "--file", dockerfile, "--ignorefile",
+    podman.run("build", "--isolation=oci", "--network=host", "--layers", *lent(podman), "--file", dockerfile, "--ignorefile",
                f"{dockerfile}.dockerignore", *(["--target", target] if target else []), "--tag", image, str(REPOSITORY))
     print(f"  {image}: {time.monotonic() - start:.0f} s", flush=True)
 

@@ -5,6 +5,7 @@ write theirs.
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,9 +35,18 @@ def part(variable: str) -> Path:
     return path
 
 
+def printed(*command: str) -> str:
+    return subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
 def remapped() -> str:
     home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo").resolve()
-    return f"--remap-path-prefix={home}=/cargo --remap-path-prefix={REPOSITORY}=/sentinel"
+    # With the component rust-src, rustc writes the folder of the standard library's sources; without it, this name.
+    compiler = os.environ.get("RUSTC", "rustc")
+    library = Path(printed(compiler, "--print", "sysroot")).resolve() / "lib/rustlib/src/rust"
+    commit = re.search(r"^commit-hash: (\w+)$", printed(compiler, "-vV"), re.MULTILINE)[1]
+    paths = {home: "/cargo", REPOSITORY: "/sentinel", library: f"/rustc/{commit}"}
+    return " ".join(f"--remap-path-prefix={path}={name}" for path, name in paths.items())
 
 
 def cargo(target: Path, command: str, arguments: list[str], more: dict[str, str]) -> None:
