@@ -87,6 +87,16 @@ pub fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
+#[inline(never)]
+fn items_of<'a>(value: &'a Value, path: &str) -> Result<&'a [Value], ConfigError> {
+    value.as_array().map(Vec::as_slice).ok_or_else(|| wrong_type(path, "a list, in brackets"))
+}
+
+#[inline(never)]
+fn element_path(path: &str, index: usize) -> String {
+    format!("{path}[{index}]")
+}
+
 #[cfg(feature = "reference")]
 fn row(path: &str, default: &str, meaning: &str, shape: Shape, rows: &mut Vec<Row>) {
     rows.push(Row {
@@ -189,12 +199,12 @@ impl<T: Field + Default> Field for Option<T> {
 /// A list replaces the one before it.
 impl<T: Field + Default> Field for Vec<T> {
     fn set(&mut self, value: &Value, path: &str) -> Result<(), ConfigError> {
-        let items = value.as_array().ok_or_else(|| wrong_type(path, "a list, in brackets"))?;
-        let read = |(item, index): (&Value, usize)| {
+        self.clear();
+        for (index, item) in items_of(value, path)?.iter().enumerate() {
             let mut element = T::default();
-            element.set(item, &format!("{path}[{index}]")).map(|()| element)
-        };
-        *self = items.iter().zip(0..).map(read).collect::<Result<_, _>>()?;
+            element.set(item, &element_path(path, index))?;
+            self.push(element);
+        }
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use super::{
     call::{CallResult, Meaning, StepCall, Tool, UnreadResult, Written, judged},
     explicit,
     judge::{Facts, MAX_FAILURE},
-    memo::{Key, Remembered},
+    memo::{Finding, Key},
     residue::{self, Residue},
     volatile,
 };
@@ -41,26 +41,13 @@ impl AnsweredCall<'_, '_> {
     }
 
     /// What is known of the result from an earlier request or from this one, or else what `find` finds.
-    fn find<T: Copy>(
-        &self,
-        result: &UnreadResult<'_>,
-        place: fn(&mut Remembered) -> &mut Option<T>,
-        find: impl FnOnce() -> T,
-    ) -> T {
-        let key = *result.key.get_or_init(|| {
-            let key = self.key(result)?;
-            result.found.set(result.memo?.found(key));
-            Some(key)
-        });
-        let known = *place(&mut result.found.get());
-        known.unwrap_or_else(|| {
+    fn find<T: Copy>(&self, result: &UnreadResult<'_>, finding: Finding<T>, find: impl FnOnce() -> T) -> T {
+        let Some((memo, key)) = result.memo.zip(*result.key.get_or_init(|| self.key(result))) else {
+            return find();
+        };
+        memo.get(key, finding).unwrap_or_else(|| {
             let value = find();
-            let mut found = result.found.get();
-            *place(&mut found) = Some(value);
-            result.found.set(found);
-            if let Some((memo, key)) = result.memo.zip(key) {
-                memo.keep(key, found);
-            }
+            memo.set(key, finding, value);
             value
         })
     }

@@ -1,10 +1,6 @@
 //! A call and its result as they came: what the call was for and what the result says are found out when somebody asks.
 
-use std::{
-    borrow::Cow,
-    cell::{Cell, OnceCell},
-    ops::Range,
-};
+use std::{borrow::Cow, cell::OnceCell, ops::Range};
 
 use sentinel_llm_api::json::Raw;
 use serde::{Deserialize, Serialize};
@@ -12,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Purpose, ToolRule, Weight,
     judge::{Facts, JudgedResult},
-    memo::{Key, Memo, Remembered},
+    memo::{Key, Memo},
     unwrapped,
 };
 use crate::WordSet;
@@ -131,8 +127,6 @@ pub(crate) struct UnreadResult<'a> {
     pub memo: Option<&'a Memo>,
     /// Its key in the memory, once it was looked for there.
     pub key: OnceCell<Option<Key>>,
-    /// What is known so far.
-    pub found: Cell<Remembered>,
 }
 
 /// What a result says, out of what it is wrapped in.
@@ -223,14 +217,7 @@ impl<'a> CallResult<'a> {
         is_error: bool,
         memo: Option<&'a Memo>,
     ) -> Self {
-        Self::Unread(UnreadResult {
-            content,
-            text,
-            is_error,
-            memo,
-            key: OnceCell::new(),
-            found: Cell::default(),
-        })
+        Self::Unread(UnreadResult { content, text, is_error, memo, key: OnceCell::new() })
     }
 
     /// `said`: what a result says whose text is not stored.

@@ -165,6 +165,10 @@ impl<'a> StepLog<'a> {
         } else {
             (Meaning::written(name, arguments), Cow::Borrowed(""))
         };
+        // Most turns have one call. A list would begin with room for four.
+        if turn.calls.is_empty() {
+            turn.calls.reserve_exact(1);
+        }
         turn.calls.push(StepCall {
             id: digest(id.as_bytes()),
             tool,

@@ -22,8 +22,20 @@ pub(crate) struct Key([u64; 2]);
 /// The memory of one worker. The host has it, and hands it to whoever reads a conversation.
 pub struct Memo {
     seed: u64,
-    /// By the low bits of the key. Empty until something is stored.
-    places: RefCell<Vec<(Key, Remembered)>>,
+    stored: RefCell<Stored>,
+}
+
+/// The findings lie in the order in which they came. A run's results come one behind the other, and are found so: a request touches
+/// few pages of memory.
+#[derive(Default)]
+struct Stored {
+    findings: Vec<(Key, Remembered)>,
+    /// The place of a finding, by the low bits of its key. Empty until something is stored.
+    places: Vec<u16>,
+    /// The oldest finding, once all places are taken.
+    oldest: usize,
+    /// Where the last finding was.
+    last: usize,
 }
 
 /// What was found out about a result; `None` where nobody has asked.
@@ -42,9 +54,12 @@ pub(crate) struct Remembered {
     pub residue: Option<Option<Residue>>,
 }
 
+/// Where one of the findings stands.
+pub(super) type Finding<T> = fn(&mut Remembered) -> &mut Option<T>;
+
 impl Default for Memo {
     fn default() -> Self {
-        Self { seed: RandomState::new().hash_one(0_u8), places: RefCell::default() }
+        Self { seed: RandomState::new().hash_one(0_u8), stored: RefCell::default() }
     }
 }
 
@@ -55,9 +70,40 @@ impl std::fmt::Debug for Memo {
 }
 
 impl Key {
-    fn place(self) -> usize {
+    fn low_bits(self) -> usize {
         let Self([low, _]) = self;
         (low as usize) % PLACES
+    }
+}
+
+impl Stored {
+    /// Where the findings of this key are. Most often where the last ones were, or behind them.
+    fn place(&self, key: Key) -> Option<usize> {
+        let is_there = |place: &usize| self.findings.get(*place).is_some_and(|(of, _)| *of == key);
+        let near = [self.last, self.last.saturating_add(1)];
+        near.into_iter()
+            .chain(self.places.get(key.low_bits()).map(|place| usize::from(*place)))
+            .find(is_there)
+    }
+
+    fn get(&mut self, key: Key) -> Option<&mut Remembered> {
+        self.last = self.place(key)?;
+        self.findings.get_mut(self.last).map(|(_, found)| found)
+    }
+
+    /// Takes the place of the oldest finding for this key.
+    fn add(&mut self, key: Key) {
+        let new = (key, Remembered::default());
+        let place = self.oldest;
+        match self.findings.get_mut(place) {
+            Some(oldest) => *oldest = new,
+            None => self.findings.push(new),
+        }
+        self.oldest = place.saturating_add(1) % PLACES;
+        self.places.resize(PLACES, 0);
+        if let (Some(at), Ok(place)) = (self.places.get_mut(key.low_bits()), u16::try_from(place)) {
+            *at = place;
+        }
     }
 }
 
@@ -72,20 +118,19 @@ impl Memo {
     }
 
     /// What is known of a result; nothing of one that was not seen.
-    pub(super) fn found(&self, key: Key) -> Remembered {
-        let places = self.places.try_borrow().ok();
-        let kept = places.as_ref().and_then(|places| places.get(key.place()));
-        kept.filter(|(kept, _)| *kept == key).map(|(_, found)| *found).unwrap_or_default()
+    pub(super) fn get<T: Copy>(&self, key: Key, finding: Finding<T>) -> Option<T> {
+        let mut stored = self.stored.try_borrow_mut().ok()?;
+        *finding(stored.get(key)?)
     }
 
     /// Stores what was found out about a result.
-    pub(super) fn keep(&self, key: Key, found: Remembered) {
-        let Ok(mut places) = self.places.try_borrow_mut() else { return };
-        if places.is_empty() {
-            *places = vec![(Key([0, 0]), Remembered::default()); PLACES];
+    pub(super) fn set<T>(&self, key: Key, finding: Finding<T>, value: T) {
+        let Ok(mut stored) = self.stored.try_borrow_mut() else { return };
+        if stored.get(key).is_none() {
+            stored.add(key);
         }
-        if let Some(place) = places.get_mut(key.place()) {
-            *place = (key, found);
+        if let Some(found) = stored.get(key) {
+            *finding(found) = Some(value);
         }
     }
 }
@@ -95,30 +140,32 @@ mod tests {
     use super::*;
     use crate::step::{Purpose, Weight, judge::JudgedResult};
 
-    fn found(said: &str) -> Remembered {
-        let facts = JudgedResult {
-            said,
-            purpose: Purpose::Any,
-            weight: Weight::Full,
-            is_error: false,
-            call: [""; 2],
-        }
-        .facts(None);
-        Remembered { facts: Some(facts), ..Remembered::default() }
+    fn facts(said: &str) -> Facts {
+        let is_error = false;
+        JudgedResult { said, purpose: Purpose::Any, weight: Weight::Full, is_error, call: [""; 2] }
+            .facts(None)
+    }
+
+    fn known(memo: &Memo, key: Key) -> Option<Facts> {
+        memo.get(key, |found| &mut found.facts)
     }
 
     #[test]
     fn what_was_found_out_is_known_of_the_same_call_and_result_alone() {
         let memo = Memo::default();
-        memo.keep(memo.key(["search", "{}", "rain"], 0), found("rain"));
-        assert_eq!(memo.found(memo.key(["search", "{}", "rain"], 0)), found("rain"));
+        let key = memo.key(["search", "{}", "rain"], 0);
+        memo.set(key, |found| &mut found.facts, facts("rain"));
+        memo.set(key, |found| &mut found.is_apart, true);
+        assert_eq!(known(&memo, key), Some(facts("rain")));
+        assert_eq!(memo.get(key, |found| &mut found.is_apart), Some(true));
+        assert_eq!(memo.get(key, |found| &mut found.alike), None);
         for other in [
             memo.key(["search", "{}", "rain"], 1),
             memo.key(["search", "{}", "snow"], 0),
             memo.key(["search", "{ }", "rain"], 0),
             memo.key(["searc", "h{}", "rain"], 0),
         ] {
-            assert_eq!(memo.found(other), Remembered::default());
+            assert_eq!(known(&memo, other), None);
         }
     }
 
@@ -126,10 +173,12 @@ mod tests {
     fn what_is_new_takes_the_place_of_what_is_old() {
         let memo = Memo::default();
         let keys: Vec<_> = (0..PLACES * 2).map(|n| memo.key(["t", "", &n.to_string()], 0)).collect();
-        keys.iter().for_each(|key| memo.keep(*key, found("x")));
-        let known = keys.iter().filter(|key| memo.found(**key).facts.is_some()).count();
-        assert!((PLACES / 2..=PLACES).contains(&known), "{known}");
-        assert_eq!(memo.found(*keys.last().unwrap()), found("x"));
+        keys.iter().for_each(|key| memo.set(*key, |found| &mut found.facts, facts("x")));
+        let known: Vec<_> = keys.iter().map(|key| known(&memo, *key).is_some()).collect();
+        assert!(known.iter().take(PLACES).all(|known| !known), "the older half");
+        let newer = known.iter().filter(|known| **known).count();
+        assert!((PLACES / 2..=PLACES).contains(&newer), "{newer}");
+        assert!(known.last().unwrap());
     }
 
     #[test]

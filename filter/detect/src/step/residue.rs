@@ -9,7 +9,7 @@ use super::{Kind, acknowledging};
 use crate::words::programs;
 
 /// Longer outcomes say something of their own (words).
-const MOST: usize = 60;
+const MOST: usize = 100;
 /// Words that are left of an outcome that is no failure, at least.
 const LEAST: usize = 2;
 /// And at most, where it does not set apart what it gives back.
@@ -136,6 +136,13 @@ mod tests {
         );
         let date = "Could not find [famous bhavageete by Arun Date]. Similar: ['Indian folk music']";
         assert!(of(date, r#"{"input": "famous bhavageete by Arun Date"}"#).is_some());
+        let similar = "'List of smoking bans in the United States', ".repeat(8);
+        let long = format!("Could not find [Oklahoma station]. Similar: [{similar}]");
+        assert_eq!(
+            of(&long, r#"{"q":"Oklahoma station"}"#),
+            one,
+            "what it offers instead may be many titles"
+        );
         let page = |n: u32| of(&format!("The text of page {n}"), &format!(r#"{{"page":{n}}}"#));
         assert_ne!(page(7), page(8), "pages are a batch");
         let none = of("No results for the shallows.", r#"{"q":"the shallows"}"#);
