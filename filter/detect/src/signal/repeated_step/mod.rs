@@ -79,12 +79,11 @@ fn same_call(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Steps
     if count < weak.least() {
         return Counted::NOTHING;
     }
-    // A text that answers an agent without tools may be another task, if nothing like it was there before. Nobody does another task in
-    // the same dozen words.
-    if signal == Signal::RepeatedExchange
-        && last.weight_of_calls() < Weight::Long
-        && !steps.iter().rev().skip(1).any(|step| step.is_alike(last))
-    {
+    // A text that answers an agent without tools may be another task, if nothing like it was there before.
+    let is_like = |step: &Step<'_>| {
+        step.is_alike(last) || last.weight_of_calls() >= Weight::Long && step.has_ends_of(last)
+    };
+    if signal == Signal::RepeatedExchange && !steps.iter().rev().skip(1).any(is_like) {
         return Counted::NOTHING;
     }
     // Where the outcome proves little, the call must say something.
