@@ -306,7 +306,7 @@ class Archive(unittest.TestCase):
         for file in ("embedding-service/Dockerfile", "filter/Dockerfile"):
             text = (REPOSITORY / file).read_text()
             self.assertIn("--remap-path-prefix=/usr/local/cargo=/cargo --remap-path-prefix=/src=/sentinel", text)
-        self.assertRegex(builds.remapped(), r"=/cargo --remap-path-prefix=\S+=/sentinel$")
+        self.assertRegex(builds.remapped(), r"=/cargo --remap-path-prefix=\S+=/sentinel --remap-path-prefix=\S+=/rustc/\w{40}$")
 
     def test_what_cannot_be_packed_is_refused_with_what_to_do(self):
         with self.assertRaisesRegex(Refused, "seconds since 1970"):

@@ -11,8 +11,10 @@ mod json;
 mod phrases;
 mod quoted;
 mod screen;
+mod slips;
 mod structure;
 mod tokens;
+mod word_table;
 mod words;
 
 use fold::Hidden;

@@ -4,8 +4,11 @@
 use std::sync::OnceLock;
 
 use crate::{
-    phrases, structure,
-    tokens::{APOSTROPHE, WIDE, head, may_be_slip, meant_by, word},
+    phrases,
+    slips::{may_be_slip, meant_by},
+    structure,
+    tokens::{APOSTROPHE, WIDE, word},
+    word_table::head,
     words::WORDS,
 };
 

@@ -3,7 +3,8 @@
 
 use crate::{
     Matches, Pattern,
-    tokens::{COLON, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE, kinds_of},
+    tokens::{COLON, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
+    word_table::kinds_of,
     words::{
         AI, CHAT, END, FRAME, IGNORE, INSTRUCTION, MODAL, PROMPT, RULE, SAID, SYSTEM, THIRD, WITHIN, YOU,
     },

@@ -88,15 +88,17 @@ fn group<'a>(report: &'a Value, label: &str) -> &'a Value {
 }
 
 /// Histories of agents that repeat themselves for a reason, and of agents that are stuck, by authors who had not read how it is decided.
-/// Five healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that it is to come again.
+/// Seven healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that it is to come again.
 #[test]
-fn of_written_histories_five_healthy_ones_are_killed() {
-    const KILLED: [&str; 5] = [
+fn of_written_histories_seven_healthy_ones_are_killed() {
+    const KILLED: [&str; 7] = [
         "first-h-104-text-en-aider-repl",
         "fifth-h-repl-recv",
         "fifth-h-mainframe-pf8",
         "fifth-h-text-adventure-dig",
         "fifth-h-mock-server-429-test",
+        "sixth-h-052-git-push-race",
+        "sixth-h-081-irc-bot-ping",
     ];
     let folder = folder();
     let written = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/written.jsonl.gz");
@@ -110,10 +112,10 @@ fn of_written_histories_five_healthy_ones_are_killed() {
             .collect();
         assert_eq!(killed, KILLED, "{dialect}");
         let count = |label: &str, field: &str| group(&report, label)[field].as_u64().expect("a number");
-        assert_eq!([count("healthy", "runs"), count("stuck", "runs")], [697, 261]);
-        assert!(count("healthy", "hinted") <= 127, "{dialect}: {}", count("healthy", "hinted"));
-        assert!(count("stuck", "hinted") >= 207, "{dialect}: {}", count("stuck", "hinted"));
-        assert!(count("stuck", "killed") >= 105, "{dialect}: {}", count("stuck", "killed"));
+        assert_eq!([count("healthy", "runs"), count("stuck", "runs")], [827, 321]);
+        assert!(count("healthy", "hinted") <= 158, "{dialect}: {}", count("healthy", "hinted"));
+        assert!(count("stuck", "hinted") >= 253, "{dialect}: {}", count("stuck", "hinted"));
+        assert!(count("stuck", "killed") >= 131, "{dialect}: {}", count("stuck", "killed"));
     }
 }
 

@@ -12,7 +12,12 @@ pub(super) fn says_nothing(words: &[String], mark: char) -> bool {
     let Some((last, before)) = words.split_last() else { return false };
     // "Explain approx."
     let is_short = before.len() < 3 || last.chars().count() < 5;
-    let is_order = before.first().is_some_and(|first| is_in("orders", first));
+    let is_order = match before {
+        // "Write dogs bark loudly." has its text behind it, and "give the code of hello." names it.
+        [first, second, ..] if first == "write" => second == "a" || second == "an",
+        [first, ..] => first != "give" && is_in("orders", first),
+        [] => false,
+    };
     is_word(last)
         && !is_in("questions", last)
         && !before.contains(last)

@@ -108,7 +108,7 @@ pub(super) fn stands(key: &str, state: &str) -> bool {
 /// "Job 7 is still running", "not ready yet", "please wait", "running".
 pub(super) fn says_so(text: &str) -> bool {
     let mut count = 0_usize;
-    let (mut last, mut is_denied) = ("", false);
+    let (mut last, mut first, mut is_denied) = ("", "", false);
     let (mut on_the, mut in_the) = (false, false);
     let mut waits = false;
     for word in words(text) {
@@ -130,9 +130,12 @@ pub(super) fn says_so(text: &str) -> bool {
         (on_the, in_the) = (is_article && is_one_of(last, &["on"]), is_article && is_one_of(last, &["in"]));
         is_denied |= is_one_of(word, english::NOT);
         last = word;
+        first = if count == 1 { word } else { first };
     }
+    // `ongoing-request="true"`.
+    let is_flag = || count <= 3 && is_one_of(last, &["true"]) && is_state(first);
     // `CREATE_IN_PROGRESS`.
-    waits || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
+    waits || is_flag() || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
 }
 
 /// It says that it may pass: "Connection refused", "the database system is starting up".

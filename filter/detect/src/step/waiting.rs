@@ -34,7 +34,8 @@ pub(super) fn is_waiting<'s>(
         || has_phrase(text)
 }
 
-/// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "202 Accepted".
+/// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "More rows remain.",
+/// "202 Accepted".
 fn is_how_far(text: &str) -> bool {
     if words(text).nth(SHORT_WORDS).is_some() {
         return false;
@@ -56,7 +57,8 @@ fn is_how_far(text: &str) -> bool {
         done.zip(all).is_some_and(|(done, all)| done < all) && words(rest).any(|word| PARTS.has(word))
     };
     let has = |known: &[&str]| words(text).any(|word| is_one_of(word, known));
-    let takes_time = || has(&["eta"]) || has(english::LEFT) && has(english::TIME);
+    let goes_on = || has(english::TIME) || has(&["more"]) && !has(&["no", "nothing"]);
+    let takes_time = || has(&["eta"]) || has(english::LEFT) && goes_on();
     let is_accepted = || {
         let mut all = words(text).filter(|word| !is_one_of(word, &["http", "status"]));
         match all.next() {
@@ -112,6 +114,9 @@ mod tests {
     fn what_is_not_there_yet() {
         for text in [
             "running",
+            r#"ongoing-request="true""#,
+            "Batch committed: 200 rows updated.\nMore rows remain.",
+            "3 more files left",
             "Still pending",
             "In progress",
             "Running (40%)",
@@ -140,6 +145,9 @@ mod tests {
         for text in [
             "",
             "done",
+            r#"ongoing-request="false""#,
+            "No more rows remain.",
+            "Nothing more is left to do",
             "Error: the server is not running",
             "Running shoes, size 42: three pairs in stock at the shop",
             "Job 42 failed while running",

@@ -101,8 +101,8 @@ pub const WHOLE: &[&str] = &["complete", "done"];
 /// What a part of all is: "3 of 10 completed".
 pub const PARTS: &[&str] =
     &["completed", "complete", "done", "ready", "available", "finished", "processed", "updated", "healthy"];
-/// With one of `TIME`, how long it still takes: "5 minutes left".
-pub const LEFT: &[&str] = &["remaining", "left"];
+/// With one of `TIME`, how long it still takes: "5 minutes left". With "more": "more rows remain".
+pub const LEFT: &[&str] = &["remaining", "left", "remain", "remains"];
 /// See `LEFT`.
 pub const TIME: &[&str] = &["time", "minutes", "seconds"];
 /// What has not come behind one of `NOT`: "not ready", "nothing yet".
@@ -130,7 +130,7 @@ pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further outpu
 /// A failure that says so may pass by itself: what was called is coming up, or is taken for now. In two words at most.
 pub const PASSES: &[&str] = &[
     "connection refused", "to connect", "connect to", "unavailable", "temporarily", "starting up", "recovery mode", "warming up", "state lock", "get lock",
-    "too many", "overloaded", "retry in", "retry after", "again in",
+    "too many", "overloaded", "retry in", "retry after", "again in", "if retried", "be retried", "serialize access",
 ];
 
 // What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
@@ -191,6 +191,7 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const OPEN_ENDED: &[&str] = &[
     "until", "till", "soon as", "the moment", "me when", "me once", "us when", "know when", "when it", "once it", "notify me",
     "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking", "keep trying", "keep an", "monitor the", "wait for",
+    "few times", "several times", "many times", "line by", "row by", "one by", "page by", "item by", "file by",
 ];
 /// Before a number and a unit of time: so it is to be done again and again.
 pub const EVERY: &[&str] = &["every", "each"];
