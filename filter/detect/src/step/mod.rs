@@ -134,18 +134,14 @@ impl Step<'_> {
         self.has_outcome_of(other) || frame(self).is_some_and(|mine| frame(other) == Some(mine))
     }
 
-    /// What both brought has the same first and last line but for numbers: `[File: a.py (17 lines total)]` and `bash-$`. Where a person has
-    /// added a word, the last line is another.
-    pub(crate) fn has_ends_of(&self, other: &Self) -> bool {
-        let text = |step: &Self| step.brought.texts().next();
-        let (Some(mine), Some(its)) = (text(self), text(other)) else { return false };
-        let ends = |text: &str| {
-            let mut lines = text.trim().lines();
-            let first = lines.next().unwrap_or_default();
-            let without_numbers = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "");
-            [first, lines.next_back().unwrap_or(first)].map(without_numbers)
-        };
-        ends(&mine) == ends(&its)
+    /// The first and the last line of what it brought, without numbers: `[File: a.py ( lines total)]` and `bash-$`. Where a person has added a
+    /// word, the last line is another. Returns `None` when the text was not stored.
+    pub(crate) fn ends(&self) -> Option<[String; 2]> {
+        let text = self.brought.texts().next()?;
+        let mut lines = text.trim().lines();
+        let first = lines.next().unwrap_or_default();
+        let without_numbers = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "");
+        Some([first, lines.next_back().unwrap_or(first)].map(without_numbers))
     }
 
     /// Both brought the same, but for one word of a sentence that may be an id: "no handler for it (trace 6d8b6e)".

@@ -80,9 +80,8 @@ fn same_call(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Steps
         return Counted::NOTHING;
     }
     // A text that answers an agent without tools may be another task, if nothing like it was there before.
-    let is_like = |step: &Step<'_>| {
-        step.is_alike(last) || last.weight_of_calls() >= Weight::Long && step.has_ends_of(last)
-    };
+    let ends = if last.weight_of_calls() >= Weight::Long { last.ends() } else { None };
+    let is_like = |step: &Step<'_>| step.is_alike(last) || ends.is_some() && step.ends() == ends;
     if signal == Signal::RepeatedExchange && !steps.iter().rev().skip(1).any(is_like) {
         return Counted::NOTHING;
     }
