@@ -88,16 +88,17 @@ fn group<'a>(report: &'a Value, label: &str) -> &'a Value {
 }
 
 /// Histories of agents that repeat themselves for a reason, and of agents that are stuck, by authors who had not read how it is decided.
-/// Seven healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that it is to come again.
+/// Eight healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that it is to come again.
 #[test]
-fn of_written_histories_seven_healthy_ones_are_killed() {
-    const KILLED: [&str; 7] = [
+fn of_written_histories_eight_healthy_ones_are_killed() {
+    const KILLED: [&str; 8] = [
         "first-h-104-text-en-aider-repl",
         "fifth-h-repl-recv",
         "fifth-h-mainframe-pf8",
         "fifth-h-text-adventure-dig",
         "fifth-h-mock-server-429-test",
         "sixth-h-052-git-push-race",
+        "sixth-h-078-text-ed-session",
         "sixth-h-081-irc-bot-ping",
     ];
     let folder = folder();
@@ -113,7 +114,7 @@ fn of_written_histories_seven_healthy_ones_are_killed() {
         assert_eq!(killed, KILLED, "{dialect}");
         let count = |label: &str, field: &str| group(&report, label)[field].as_u64().expect("a number");
         assert_eq!([count("healthy", "runs"), count("stuck", "runs")], [827, 321]);
-        assert!(count("healthy", "hinted") <= 158, "{dialect}: {}", count("healthy", "hinted"));
+        assert!(count("healthy", "hinted") <= 159, "{dialect}: {}", count("healthy", "hinted"));
         assert!(count("stuck", "hinted") >= 253, "{dialect}: {}", count("stuck", "hinted"));
         assert!(count("stuck", "killed") >= 131, "{dialect}: {}", count("stuck", "killed"));
     }

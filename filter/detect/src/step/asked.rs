@@ -290,8 +290,6 @@ mod tests {
     fn what_is_done_until_something_comes_about() {
         for text in [
             "Tell me when the kiln has cooled.",
-            "Push it to main; you will have to race a few times",
-            "Go through the list line by line",
             "Roll a die until you see a six",
             "Sag mir, wenn der Ofen heiß ist",
             "Préviens-moi quand le four est chaud.",

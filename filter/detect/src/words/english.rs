@@ -191,7 +191,6 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const OPEN_ENDED: &[&str] = &[
     "until", "till", "soon as", "the moment", "me when", "me once", "us when", "know when", "when it", "once it", "notify me",
     "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking", "keep trying", "keep an", "monitor the", "wait for",
-    "few times", "several times", "many times", "line by", "row by", "one by", "page by", "item by", "file by",
 ];
 /// Before a number and a unit of time: so it is to be done again and again.
 pub const EVERY: &[&str] = &["every", "each"];
