@@ -27,7 +27,7 @@ pub struct Table {
 struct Buckets {
     words: Vec<KnownWord>,
     /// Where each group starts, and the last one ends.
-    starts: Vec<u16>,
+    starts: Vec<usize>,
 }
 
 const BUCKETS: usize = 1 << 10;
@@ -36,17 +36,14 @@ impl Buckets {
     fn new(all: &[KnownWord], is_wanted: fn(&KnownWord) -> bool, bucket: fn(u64) -> usize) -> Self {
         let mut words: Vec<_> = all.iter().filter(|known| is_wanted(known)).cloned().collect();
         words.sort_by_key(|known| bucket(known.head));
-        let start =
-            |at| u16::try_from(words.partition_point(|known| bucket(known.head) < at)).unwrap_or(u16::MAX);
+        let start = |at| words.partition_point(|known| bucket(known.head) < at);
         Self { starts: (0..=BUCKETS).map(start).collect(), words }
     }
 
     #[inline]
     fn get(&self, bucket: usize) -> &[KnownWord] {
         match self.starts.get(bucket..) {
-            Some([start, end, ..]) => {
-                self.words.get(usize::from(*start)..usize::from(*end)).unwrap_or_default()
-            }
+            Some([start, end, ..]) => self.words.get(*start..*end).unwrap_or_default(),
             _ => &[],
         }
     }

@@ -5,10 +5,8 @@ use crate::json::{Raw, Unreadable, members::Names, object::Object, reader::Reade
 
 /// Most items that a history may have. Longer histories are not read.
 const MAX_ITEMS: usize = 16_384;
-/// Initial capacity: one item for so many bytes of the body, as messages of agents have, and at most `MAX_ROOM` items. A list that grows
-/// is copied to other pages of memory each time.
-const BYTES_OF_ITEM: usize = 256;
-const MAX_ROOM: usize = 1_024;
+/// Initial capacity, in items.
+const ROOM: usize = 16;
 
 /// A request body that was read once: its members, and the items of one of them.
 #[derive(Debug)]
@@ -46,7 +44,7 @@ impl<'a> Body<'a> {
         names: &'static [&'static str],
         once: &[&str],
     ) -> Result<Self, Unreadable> {
-        let (mut top, mut items) = (Object::default(), Items::new(names, text.len()));
+        let (mut top, mut items) = (Object::default(), Items::new(names));
         let mut reader = Reader::new(text);
         reader.peek();
         let (start, mut is_first) = (reader.place(), true);
@@ -76,12 +74,11 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> Items<'a> {
-    fn new(names: &'static [&'static str], bytes: usize) -> Self {
-        let room = (bytes / BYTES_OF_ITEM).clamp(1, MAX_ROOM);
+    fn new(names: &'static [&'static str]) -> Self {
         Self {
             names,
-            raws: Vec::with_capacity(room),
-            fields: Vec::with_capacity(room.saturating_mul(names.len())),
+            raws: Vec::with_capacity(ROOM),
+            fields: Vec::with_capacity(ROOM.saturating_mul(names.len())),
         }
     }
 
