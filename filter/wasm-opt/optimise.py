@@ -1,17 +1,21 @@
 """Makes the filter smaller and quicker, in place: `optimise.py MODULE NODE WASM_OPT`.
 
-Binaryen optimises what rustc made. Then the functions that requests call are put beside each other. V8 lays code where its function
-stands in the module, so a request runs through fewer pages of memory. Which functions these are is seen by running the module (`calls.mjs`).
+Binaryen optimises what rustc made. Then the module is run (`profile.mjs`), and what requests were seen to do is written into it: the functions
+that they call are put beside each other, because V8 lays code where its function stands in the module, and branches that always go the
+same way get a hint (`branches.py`). So a request runs through less memory.
 
 Cargo puts its own output back whenever it looks at the module; what was optimised once is kept beside it.
 """
 
 import hashlib
 import itertools
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import branches
 
 # What rustc uses for wasm32-wasip1 and what .cargo/config.toml adds to it; Envoy's V8 knows all of it.
 FEATURES = ["--enable-bulk-memory", "--enable-multivalue", "--enable-mutable-globals", "--enable-nontrapping-float-to-int",
@@ -19,7 +23,8 @@ FEATURES = ["--enable-bulk-memory", "--enable-multivalue", "--enable-mutable-glo
 PASSES = ["-O3", "--merge-similar-functions", "--reorder-functions", "--strip-debug", "--strip-producers"]
 # The functions that are called in most places stay in front: their index takes one byte instead of two in each call.
 IN_FRONT = 96
-CALLS = Path(__file__).with_name("calls.mjs")
+PROFILE, BRANCHES = (Path(__file__).with_name(name) for name in ("profile.mjs", "branches.py"))
+IMPORTS = [' (import "env" "called" (func $called (param i32)))', ' (import "env" "taken" (func $taken (param i32 i32) (result i32)))']
 FUNCTION = re.compile(r" \(func (\$[^\s()]+)")
 
 
@@ -33,14 +38,15 @@ def forms(text: str) -> list[str]:
 
 
 def counted(parts: list[str]) -> str:
-    """The module with a call of an import at the beginning of each function, with the function's number among all functions."""
+    """The module that tells the import `called` the number of each function that is entered, and `taken` each branch."""
     def with_call(part: str, number: int) -> str:
         head = re.match(r"[^\n]*(\n  \(local [^\n]*)*", part)[0]
         return f"{head}\n  (call $called (i32.const {number})){part[len(head):]}"
     first = next(at for at, part in enumerate(parts) if part.startswith(" (import"))
     numbers = itertools.count()
-    parts = [with_call(part, next(numbers)) if FUNCTION.match(part) else part for part in parts]
-    return "\n".join([*parts[:first], ' (import "env" "called" (func $called (param i32)))', *parts[first:]]) + "\n)\n"
+    lines = branches.counted("\n".join(parts).split("\n"))
+    parts = [with_call(part, next(numbers)) if FUNCTION.match(part) else part for part in forms("\n".join(lines))]
+    return "\n".join([*parts[:first], *IMPORTS, *parts[first:]]) + "\n)\n"
 
 
 def ordered(parts: list[str], called: list[int]) -> str:
@@ -54,7 +60,7 @@ def ordered(parts: list[str], called: list[int]) -> str:
 def main(module: Path, node: str, wasm_opt: Path) -> int:
     made, record = module.with_suffix(".optimised.wasm"), module.with_suffix(".optimised.txt")
     given = digest(module.read_bytes())
-    recipe = digest(wasm_opt.read_bytes(), Path(__file__).read_bytes(), CALLS.read_bytes())
+    recipe = digest(wasm_opt.read_bytes(), Path(__file__).read_bytes(), PROFILE.read_bytes(), BRANCHES.read_bytes())
     known = record.read_text().split() if record.exists() and made.exists() else ["", "", ""]
     if [recipe, given] == [known[0], known[2]]:
         return 0
@@ -72,8 +78,9 @@ def main(module: Path, node: str, wasm_opt: Path) -> int:
             parts = forms(text.read_text())
             text.write_text(counted(parts))
             run(wasm_opt, text, *FEATURES, "--quiet", "-o", trial)
-            called = [int(number) for number in run("--no-liftoff", CALLS, trial).split()]
-            text.write_text(ordered(parts, called))
+            profile = json.loads(run("--no-liftoff", PROFILE, trial))
+            lines = branches.hinted("\n".join(parts).split("\n"), profile["branches"])
+            text.write_text(ordered(forms("\n".join(lines)), profile["called"]))
             run(wasm_opt, text, *FEATURES, "--quiet", "-o", made)
         except subprocess.CalledProcessError as error:
             print(f"{Path(error.cmd[1]).name} failed on {module}; run `make setup` and try again, or build with cargo alone", file=sys.stderr)
