@@ -1,5 +1,5 @@
-//! Writes the names of the IANA time zones into the crate, without the zones themselves: they are several times as large as all
-//! the rest of the configuration, and the filter reckons with none.
+//! Writes the names of the IANA time zones into the crate, without the zones themselves. The zones are several times as large as
+//! the rest of the configuration, and the filter does not calculate with them.
 
 use std::{env, fs, io, path::Path};
 

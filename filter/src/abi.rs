@@ -1,5 +1,6 @@
-//! Two functions of the ABI, read as bytes: the SDK's own panic where a peer sends what is not UTF-8, which ends the VM and with it
-//! every request that it holds. All headers come in one call: each call for a header that is there costs most of a microsecond.
+//! Two functions of the ABI that are read as bytes. Those of the SDK panic if a peer sends something that is not UTF-8, and that
+//! ends the VM with all requests that it holds. All headers come in one call, because each call for a header that is present
+//! takes most of a microsecond.
 
 #![expect(unsafe_code, reason = "the ABI hands over memory by pointer and length")]
 
@@ -28,7 +29,7 @@ pub fn status_message() -> String {
     String::from_utf8_lossy(&message).into_owned()
 }
 
-/// What a call of the host hands over; empty where it has nothing.
+/// What a call of the host hands over. Empty if it has nothing.
 fn handed_over(call: impl FnOnce(*mut *mut u8, *mut usize) -> u32) -> Vec<u8> {
     let (mut bytes, mut length) = (null_mut(), 0);
     if call(&raw mut bytes, &raw mut length) != 0 || bytes.is_null() {

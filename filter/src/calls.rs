@@ -1,4 +1,4 @@
-//! Calls of Envoy that are about no request, or about any: gRPC, the clock, chance, shared data, the log.
+//! Calls of Envoy that belong to no single request: gRPC, the clock, random numbers, shared data, the log.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -18,7 +18,7 @@ use sentinel_pipeline::{
 
 use crate::abi;
 
-/// Sends a call, and gives Envoy's number for it.
+/// Sends a call and returns Envoy's number for it.
 pub fn send(call: &GrpcCall<'_>) -> Result<u32, ServiceOutcome> {
     let metadata = call.metadata.iter().map(|(name, value)| (*name, value.as_slice())).collect();
     let sent = hostcalls::dispatch_grpc_call(
@@ -60,7 +60,7 @@ impl Process for Envoys {
         u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The host's own random numbers are behind it.
+    /// These come from the host's random numbers.
     fn random(&self) -> u64 {
         RandomState::new().hash_one(0_u8)
     }
@@ -84,7 +84,7 @@ pub fn define(kind: FamilyKind, name: &str) -> Option<u32> {
 }
 
 pub fn count(shared: &PerWorker, metric: Metric, by: u64) {
-    // Envoy takes an increment of nothing for an error.
+    // Envoy returns an error for an increment of 0.
     if let (Ok(by @ 1..), Some(id)) = (i64::try_from(by), shared.series.counter(metric)) {
         let _ = hostcalls::increment_metric(id, by);
     }

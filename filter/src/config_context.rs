@@ -22,10 +22,10 @@ use crate::{
 };
 
 pub struct ConfigContext {
-    /// What Envoy calls it.
+    /// Its id in Envoy.
     id: u32,
     shared: Option<Rc<PerWorker>>,
-    /// Calls of the worker that are under way.
+    /// Calls of the worker that have no reply yet.
     sent: HashMap<u32, MessageKind>,
 }
 
@@ -69,7 +69,7 @@ impl Background for Outbox<'_> {
 
 impl Context for ConfigContext {
     fn on_grpc_call_response(&mut self, call: u32, status: u32, size: usize) {
-        // Nobody waits for the reply about an answer that is stored.
+        // Nobody waits for the reply to a stored answer.
         let Some(kind) = self.sent.remove(&call) else { return };
         let reply = calls::reply(status, size);
         let reply = call::background_reply(kind, reply.as_deref().map_err(|outcome| *outcome));
@@ -95,7 +95,7 @@ impl RootContext for ConfigContext {
                 true
             }
             Err(error) => {
-                // A log that fails leaves nothing else to tell.
+                // If the log fails, there is no other place to report it.
                 let _ = hostcalls::log(LogLevel::Critical, &format!("agent sentinel: {error}"));
                 false
             }

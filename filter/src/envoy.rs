@@ -27,7 +27,7 @@ use crate::{
 };
 
 pub struct Envoy {
-    /// What Envoy calls the context of this request, and that of its configuration, which outlives it.
+    /// Envoy's ids for the context of this request, and for that of its configuration, which lives longer.
     context: u32,
     root: u32,
     shared: Rc<PerWorker>,
@@ -35,20 +35,20 @@ pub struct Envoy {
     pub holds: bool,
     /// Whether Envoy is to hold the response.
     pub holds_response: bool,
-    /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
+    /// We are in a callback whose return value tells Envoy whether to hold. Elsewhere Envoy must be told to resume.
     pub is_in_callback: bool,
     pub has_replied: bool,
-    /// We are in a callback about the response: a reply stands in its place, and nothing of it goes on.
+    /// We are in a callback about the response. A reply takes its place, and nothing of the response goes on.
     pub is_in_response: bool,
     /// The call of the embedding service that is under way.
     pub call: Option<u32>,
-    /// The one that asks for a share of budgets.
+    /// The call under way that asks for a share of budgets.
     pub reservation: Option<u32>,
     /// Length of the response chunk at hand.
     pub chunk: usize,
-    /// As they came, once one of them was asked for: they are until the request goes on, and may have gone on before it.
+    /// The headers as they came, once one of them was asked for. After the request has gone on, they cannot be read any more.
     pub request_headers: OnceCell<Pairs>,
-    /// While they are at hand.
+    /// The headers, as long as they can be read.
     pub response_headers: Pairs,
 }
 
@@ -188,7 +188,7 @@ impl Host for Envoy {
         Ok(())
     }
 
-    /// From the configuration's context: calls of a request's own end with it.
+    /// The call is made from the context of the configuration, because calls of a request end with the request.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
         let call = call::store_answer(&self.shared.config, order);
         if hostcalls::set_effective_context(self.root).is_err() {

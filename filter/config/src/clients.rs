@@ -1,5 +1,5 @@
-//! The clients that are counted by name: a closed set, so that metrics have no more labels than the configuration has
-//! names, and none that a request has chosen.
+//! The clients that are counted by name. The set is closed: metrics have no more labels than the configuration has names, and a
+//! request cannot choose one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The configuration as a JSON value. A key that stands twice in one object is refused: JSON's readers silently take the last one.
+//! The configuration as a JSON value. A key that occurs twice in one object is refused, because JSON readers silently take the last one.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! How configuration fields are read: each type says how it takes a JSON value, and how it stands in the reference.
-//! A group is a set of fields, each with its comment, type and default in one place (`group!`). Strict: what is not a
-//! field, or not of its type, is refused with its path.
+//! How configuration fields are read: each type says how it takes a JSON value, and how it is written in the reference. A group
+//! is a set of fields, each with its comment, type and default in one place (`group!`). Reading is strict: an unknown field, or a
+//! value of another type, is refused with its path.
 
 use serde_json::{Map, Value};
 

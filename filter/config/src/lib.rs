@@ -1,6 +1,6 @@
-//! The plugin configuration: `raw` is what the user writes, `valid` what the filter works with. Every field is
-//! documented in `raw`; the page docs/configuration.md is made from there (`reference`). Whoever is to check a configuration as
-//! the filter does needs this crate alone.
+//! The plugin configuration: `raw` is what the user writes, `valid` what the filter works with. Every field is documented in
+//! `raw`, and the page docs/configuration.md is made from there (`reference`). To check a configuration as the filter does, this
+//! crate is enough.
 //!
 //! What must not live here: anything that looks at a request (that is the pipeline).
 

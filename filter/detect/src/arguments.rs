@@ -24,7 +24,7 @@ pub struct Arguments {
 
 /// Reads a call's arguments: JSON, or JSON inside a JSON string. Anything else counts as it is written.
 pub fn canonical(arguments: &str) -> Arguments {
-    // In a stream, a call without arguments has no piece of them.
+    // In a stream, a call without arguments comes without any piece of them.
     let arguments = if arguments.is_empty() { "{}" } else { arguments };
     if arguments.starts_with('"')
         && let Some(inner) = Raw::read(arguments).ok().and_then(json::string)
@@ -74,7 +74,7 @@ impl<'a> Builder<'a> for Digest {
         match word {
             "null" => Arguments::of_kind(0, 0),
             "true" | "false" => Arguments::of_kind(1, u64::from(word == "true")),
-            // Integers of any length and fractions, as they are written: two ids that differ in their last digit are two.
+            // Fractions, and integers that do not fit, count as they are written: two ids that differ in their last digit stay different.
             number => Arguments::of_kind(2, number.parse().unwrap_or_else(|_| digest(number.as_bytes()))),
         }
     }

@@ -1,5 +1,5 @@
-//! How often MCP clients made each call lately. It keeps a few scopes and a few calls of each. If there is no room, the
-//! one without a call for the longest time is forgotten. Where all this is stored is not known here.
+//! Counts how often MCP clients made each call lately, for a few scopes and a few calls of each. If there is no room, the entry
+//! whose last call is the oldest is forgotten. Where the counts are stored is not known here.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +32,8 @@ struct Rate {
 }
 
 impl CallRates {
-    /// Notes a call and says how often it was made in the last `window` milliseconds, this time included: exact within
-    /// a stretch, and beyond it estimated from the share of the stretch before that still lies in the window.
+    /// Notes a call and returns how often it was made in the last `window` milliseconds, this time included. Calls of the current
+    /// stretch are counted exactly. Those of the stretch before count by the share of it that still lies in the window.
     pub fn count(&mut self, scope: u64, call: u64, now: u64, window: u64) -> u32 {
         let known = self.scopes.iter().position(|account| account.scope == scope);
         let mut account = match known {
@@ -54,7 +54,7 @@ impl CallRates {
     }
 }
 
-/// Puts an element into a list that has room for `room`, in the place of the oldest where it is full.
+/// Adds an element to a list that has room for `room` elements. If the list is full, the element replaces the oldest one.
 fn push<T>(list: &mut Vec<T>, element: T, room: usize, age: impl Fn(&T) -> u64) {
     if list.len() >= room
         && let Some((oldest, _)) = (0_usize..).zip(list.iter()).min_by_key(|(_, element)| age(element))

@@ -16,7 +16,7 @@ const OCCURRENCES: usize = 24;
 /// The context of a prompt, as digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
-    /// Everything before the prompt, less its earlier occurrences with their answers.
+    /// Everything before the prompt, without its earlier occurrences and the answers to them.
     pub whole: u64,
     /// What a reworded prompt must share: instructions, media, and user texts that nobody has answered; 0 where there are
     /// none of these.
@@ -44,7 +44,7 @@ impl Context {
         let mut context = Self { whole: instructions, setting: instructions, ..Self::default() };
         let prompt = MessageDigests::at(history, last)?;
         let mut unanswered = 0_u64;
-        // The message before was the prompt itself: what the assistant says to it does not count either.
+        // True if the message before was the prompt itself. The assistant's answer to it is left out too.
         let mut answers_prompt = false;
         for at in 0..=last {
             let role = history.role(at);
@@ -114,7 +114,7 @@ impl MessageDigests {
         Ok(message)
     }
 
-    /// One text alone is itself, so that a string and a list of one text are the same.
+    /// A single text keeps its digest, so a string and a list with one text have the same digest.
     fn push(&mut self, text: u64) {
         self.text = if self.text == 0 { text } else { digest_pair(self.text, text) };
     }
@@ -124,7 +124,7 @@ impl MessageDigests {
     }
 }
 
-/// Digest of a JSON string's text; of one with escapes as it is written.
+/// Digest of the text of a JSON string. Escapes are not decoded.
 fn inside(raw: &str) -> u64 {
     let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
     digest(text.as_bytes())
@@ -142,7 +142,7 @@ fn answer(history: &History<'_>, at: usize) -> Result<Fingerprint, Unreadable> {
     Ok(if text.trim().is_empty() { Fingerprint::default() } else { Fingerprint::of(&text) })
 }
 
-/// Digest of instructions without numbers, dates and times: a clock in them is no other work.
+/// Digest of instructions without numbers, dates and times. Instructions that hold the current time are still the same work.
 fn steady(text: &str) -> u64 {
     let mut kept = Vec::with_capacity(text.len());
     for word in text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {

@@ -4,15 +4,15 @@
 use sentinel_text::digest;
 use serde::{Deserialize, Serialize};
 
-/// Shorter texts begin others by chance (bytes).
+/// A shorter text may be the beginning of another one by chance (bytes).
 const LEAST: usize = 24;
 /// How many of the latest prompts are tried as the beginning of a text.
 const LOOK_BACK: usize = 3;
 
-/// How far a text went, and what it was. Holds no word of it.
+/// The length of a text, and its digest. Holds no word of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Extent {
-    /// Bytes, less white space at the end.
+    /// Bytes, without white space at the end.
     length: u32,
     digest: u64,
 }
@@ -25,7 +25,7 @@ impl Extent {
             .unwrap_or_default()
     }
 
-    /// What `text` has in new lines beyond this one.
+    /// The lines that `text` adds to this one. Returns `None` when `text` does not begin with it, or adds no new line.
     fn addition(self, text: &str) -> Option<&str> {
         let length = usize::try_from(self.length).ok().filter(|length| *length >= LEAST)?;
         let (before, added) = text.split_at_checked(length)?;

@@ -1,8 +1,8 @@
-//! Texts put together with line ends between them.
+//! Texts joined with line ends between them.
 
 use std::borrow::Cow;
 
-/// One text alone is not copied.
+/// A single text is not copied.
 #[derive(Default)]
 pub(crate) struct Joined<'a>(pub Cow<'a, str>);
 

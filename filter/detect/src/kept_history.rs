@@ -74,7 +74,7 @@ impl KeptTail {
                 Part::Media(raw) => text.push_str(raw.get()),
                 Part::Call(_) => {}
             })?;
-            // A text beside results is no word.
+            // A text beside results does not count as a text of the user.
             if role == Role::User && !has_results && tail.words.len() < WORDS {
                 tail.words.push((digest_of_word(&text), Asked::by(&text)));
             }
@@ -97,11 +97,11 @@ struct KeptHistory {
 }
 
 impl KeptHistories {
-    /// Takes on what the request brings, and says which steps there are now, and which calls got their results.
+    /// Adds what the request brings. Returns the steps so far, and the calls that got their results with this request.
     pub fn follow(&mut self, tail: &KeptTail) -> (Steps<'_>, Vec<FinishedCall>) {
         let Some(key) = tail.thread.key() else { return Default::default() };
         let is_of = |known: &KeptHistory| tail.results.iter().any(|result| known.log.has_call_of(result));
-        // Whose answer's id we could not read is known by its calls.
+        // If the id of an answer could not be read, its history is found by its calls.
         let at = self.0.iter().position(|known| known.key == key).or_else(|| self.0.iter().position(is_of));
         let Some(known) = at.and_then(|at| self.0.get_mut(at)) else { return Default::default() };
         known.key = key;
@@ -120,7 +120,7 @@ impl KeptHistories {
         (log.steps(), done)
     }
 
-    /// Takes on the calls of the answer with the id `answer` to a request of this thread.
+    /// Adds the calls of an answer to a request of this thread. `answer`: the answer's id.
     pub fn append(&mut self, thread: ThreadRef, answer: Option<u64>, calls: StepLog<'_>) {
         let Some(key) = thread.thread.or(answer) else { return };
         let known = thread.key().and_then(|key| self.0.iter().position(|known| known.key == key));
@@ -138,7 +138,7 @@ impl KeptHistories {
 }
 
 impl StepLog<'static> {
-    /// Takes on the calls of an answer.
+    /// Adds the calls of an answer.
     fn append(&mut self, answer: StepLog<'_>) {
         for turn in answer.turns.into_iter().filter(|turn| (1..=CALLS).contains(&turn.calls.len())) {
             self.turn();
@@ -158,7 +158,7 @@ impl StepLog<'static> {
         self.forget_unused_tools();
     }
 
-    /// Tools that no remembered turn calls must not fill the memory.
+    /// Removes tools that no remembered turn calls, so that they do not fill the memory.
     fn forget_unused_tools(&mut self) {
         let mut tools = Vec::new();
         for call in self.turns.iter_mut().flat_map(|turn| &mut turn.calls) {

@@ -27,11 +27,12 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-/// What texts are searched for. Texts are long and searched often: many bytes at a time, and how is settled once.
+/// A string that texts are searched for. Texts are long and searched often, so the search looks at many bytes at a time, and is
+/// prepared only once.
 struct Sought(LazyLock<Finder<'static>>);
 
 impl Sought {
-    /// `finder`: one for it.
+    /// `finder`: makes the search for this string.
     const fn new(finder: fn() -> Finder<'static>) -> Self {
         Self(LazyLock::new(finder))
     }

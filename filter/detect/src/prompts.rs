@@ -13,7 +13,7 @@ use crate::{
     window::{Fate, PromptEvent, Window},
 };
 
-/// From so long after the last answer on (milliseconds), a prompt that was sent before proves nothing.
+/// A repeated prompt that comes at least this long after the last answer (milliseconds) proves nothing: it is hinted at most.
 const REST: u64 = 30_000;
 
 /// What matters of a request here.
@@ -25,11 +25,11 @@ pub struct Incoming<'a> {
     pub body: u64,
     /// Messages in the body.
     pub messages: u32,
-    /// The request itself names its run: what the window remembers is all of this run.
+    /// The request itself names its run, so everything that the window remembers is of this run.
     pub names_run: bool,
     /// The user text that it ends with. `None` if it ends with tool results, or anything else.
     pub prompt: Option<IncomingPrompt>,
-    /// This text as it stands. Empty if there is no such text.
+    /// The text of the prompt as it stands. Empty if there is no prompt.
     pub said: &'a str,
 }
 
@@ -37,9 +37,10 @@ pub struct Incoming<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct IncomingPrompt {
     pub text: Fingerprint,
-    /// It is what came of an action that the agent wrote and had written before: the history says what that proves.
+    /// It is the outcome of an action that the agent wrote into its text, and not for the first time. What that proves is judged
+    /// in the history.
     pub is_observation: bool,
-    /// It goes on from an earlier text: the rest is what was added to it.
+    /// It continues an earlier text. Only what was added is compared.
     pub is_addition: bool,
     /// What was added merely acknowledges, or says that something is not there yet.
     pub is_weak_addition: bool,
@@ -59,7 +60,7 @@ impl IncomingPrompt {
         })
     }
 
-    /// What was added, instead of the whole text. An explicit failure is compared without what is volatile. Its numbers count.
+    /// The prompt with what was added in place of the whole text. In an explicit failure, what is volatile does not count, but numbers do.
     fn of_addition(&self, added: &str) -> Self {
         Self {
             text: Fingerprint::of(&without_volatile(added)),
@@ -70,7 +71,7 @@ impl IncomingPrompt {
         }
     }
 
-    /// The same text stands in this history already: a framework's words, or a question that is put again.
+    /// The same text stands in this history already: it is a framework's text, or a question that is asked again.
     pub(crate) fn is_known(&self) -> bool {
         !self.context.earlier.is_empty()
     }
@@ -102,7 +103,7 @@ impl Observed {
     }
 }
 
-/// Judges a request by the window of its scope, and notes it there. `done` gives the calls that got their results with it.
+/// Judges a request by the window of its scope, and notes it there. `done` gives the calls that got their results with the request.
 pub fn observe<'r>(
     window: &mut Window,
     incoming: &Incoming<'_>,
@@ -133,9 +134,9 @@ pub fn observe<'r>(
     event(window, incoming, prompt, policy)
 }
 
-/// Calls whose results merely acknowledge, are empty or wait do not score: their entry forgets them.
+/// A call whose result merely acknowledges, is empty or waits does not count in the score, so it is taken out of its entry.
 fn take_on_results<'r>(window: &mut Window, messages: u32, done: impl FnOnce() -> &'r [FinishedCall]) {
-    // The same history once more is a retry.
+    // The same number of messages again: the request is a retry.
     if std::mem::replace(&mut window.messages, messages) == messages {
         return;
     }
@@ -185,7 +186,7 @@ fn event(
     policy: &PromptsPolicy,
 ) -> Observed {
     let (verdict, evidence) = score::judge(window, prompt, incoming.names_run, &policy.score);
-    // An agent that loops asks again at once; who asks on a schedule rests in between.
+    // An agent that loops asks again at once. One that asks on a schedule pauses in between.
     let rests = window.answered > 0 && incoming.now.saturating_sub(window.answered) >= REST;
     let verdict = if rests { verdict.min(Verdict::Hint) } else { verdict };
     let signal = (verdict != Verdict::Allow).then_some(Signal::Score);

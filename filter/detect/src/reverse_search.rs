@@ -1,15 +1,15 @@
-//! Searching a text from its end, many bytes at a time: what an agent does stands at the end of what it says, and a text
-//! without it is searched to its beginning.
+//! Searches a text from its end, many bytes at a time. What an agent does stands at the end of what it says, and only a text
+//! without an action is searched to its beginning.
 
 /// Places that are looked at together.
 const BLOCK: usize = 32;
 
-/// The last place of `needle`, which has two bytes at least, in `text`.
+/// The last place of `needle` in `text`. `needle` must have at least two bytes.
 #[inline(never)]
 pub(crate) fn last_place(text: &str, needle: &str) -> Option<usize> {
     let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
     let (first, last) = (*needle.first()?, *needle.last()?);
-    // Both ends fit. All of a block are looked at, since that is done with vectors.
+    // Whether the first and the last byte of `needle` fit. All places of a block are checked, because that is done with vectors.
     let fits = |(one, other): (&u8, &u8)| (*one == first) & (*other == last);
     let further = needle.len().saturating_sub(1);
     let mut end = bytes.len().saturating_sub(further);
@@ -33,14 +33,14 @@ pub(crate) fn last_place(text: &str, needle: &str) -> Option<usize> {
     None
 }
 
-/// `text` before the last place of `needle`, and behind it.
+/// The parts of `text` before and behind the last place of `needle`.
 #[inline(never)]
 pub(crate) fn split_at_last<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str)> {
     let at = last_place(text, needle)?;
     Some((text.get(..at)?, text.get(at.saturating_add(needle.len())..)?))
 }
 
-/// The places of `needle` in `text`, the last first; also those that overlap.
+/// The places of `needle` in `text`, the last first, including places that overlap.
 pub(crate) fn places<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = usize> + 't {
     let further = needle.len().saturating_sub(1);
     std::iter::successors(last_place(text, needle), move |at| {

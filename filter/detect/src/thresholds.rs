@@ -27,7 +27,7 @@ impl Thresholds {
         Self { hint, kill: 0 }
     }
 
-    /// Not below this count; the kill as long after the hint as before.
+    /// At least this count. The kill comes as long after the hint as before.
     pub(crate) fn from(self, least: u32) -> Self {
         let gap = if self.hint == 0 { 0 } else { self.kill.saturating_sub(self.hint) };
         let hint = if self.hint == 0 { 0 } else { self.hint.max(least) };
@@ -35,7 +35,7 @@ impl Thresholds {
         Self { hint, kill }
     }
 
-    /// What one of them already says.
+    /// The lower threshold of the two.
     pub(crate) fn strict(self, other: Self) -> Self {
         let sooner = |one: u32, other: u32| match (one, other) {
             (0, count) | (count, 0) => count,
@@ -44,18 +44,18 @@ impl Thresholds {
         Self { hint: sooner(self.hint, other.hint), kill: sooner(self.kill, other.kill) }
     }
 
-    /// With the hint of the other where it is later, or never.
+    /// With the hint of the other, if that is higher or never comes.
     pub(crate) fn lenient_hint(self, other: Self) -> Self {
         Self { hint: self.lenient(other).hint, ..self }
     }
 
-    /// What both allow.
+    /// The higher threshold of the two, or none if one of them has none.
     pub(crate) fn lenient(self, other: Self) -> Self {
         let later = |one: u32, other: u32| if one == 0 || other == 0 { 0 } else { one.max(other) };
         Self { hint: later(self.hint, other.hint), kill: later(self.kill, other.kill) }
     }
 
-    /// The count from which it says something.
+    /// The lowest count from which something is said.
     pub(crate) fn least(self) -> u32 {
         let counts = [self.hint, self.kill].into_iter().filter(|count| *count > 0);
         counts.min().unwrap_or(u32::MAX)

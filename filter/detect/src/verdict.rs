@@ -97,14 +97,14 @@ pub struct Finding {
     pub amount: String,
     /// What is repeated waits for something.
     pub is_waiting: bool,
-    /// The call is the same each time, and what came of it was not always.
+    /// The call is the same each time, but its outcomes differ.
     pub is_any_outcome: bool,
     /// What the score rests on.
     pub evidence: Evidence,
 }
 
 impl Finding {
-    /// A finding of which no more than its signal is known.
+    /// A finding of which only the signal is known.
     pub fn of(signal: Signal, verdict: Verdict) -> Self {
         Self {
             verdict,
@@ -142,7 +142,7 @@ impl Finding {
             Signal::Unreadable => format!("{label}; cause={tool}"),
             Signal::ModelDenied if !tool.is_empty() => format!("{label}; model={tool}"),
             Signal::Budget if !tool.is_empty() => format!("{label}; budget={tool}"),
-            // The operator's words are for the agent.
+            // The operator's words are only for the agent.
             Signal::Stopped => label.to_owned(),
             Signal::Score if evidence.prompts > 0 => format!("{label}; {evidence}"),
             _ if *count == 0 && tool.is_empty() => label.to_owned(),
@@ -213,7 +213,7 @@ impl Signal {
     /// Every signal.
     pub const ALL: &[Self] = Self::VARIANTS;
 
-    /// Its place among those that ask for the same verdict, the most telling first.
+    /// Its rank among the signals that ask for the same verdict. The most telling one comes first.
     pub fn rank(self) -> u8 {
         match self {
             // The warnings that the window is almost full and that a budget runs out are given only once, so they go before hints that come

@@ -23,13 +23,13 @@ pub struct Window {
     pub killed_until: u64,
     /// Why it was stopped.
     pub killed_by: Option<Signal>,
-    /// When a response to it was last read to its end (milliseconds since 1970); 0 while none was.
+    /// When a response to it was last read to its end (milliseconds since 1970); 0 if none was.
     pub answered: u64,
-    /// Since when the agent is at what it was last asked for, for the run's own span (milliseconds since 1970); 0: it has come to its end.
+    /// When the agent was last asked for something (milliseconds since 1970), for the span of the run. 0: that has come to its end.
     pub invoked: u64,
     /// How often it was asked for something.
     pub invocations: u32,
-    /// Messages in the last request whose results were taken on: a retry brings them again.
+    /// Messages in the last request whose results were counted. A retry brings the same results again.
     pub messages: u32,
     /// Number for the next entry.
     pub next: u32,
@@ -83,7 +83,7 @@ pub enum AnswerOutcome<'a> {
         tools: u64,
         /// Digest of the answer's id, where a later request may name it.
         id: Option<u64>,
-        /// The calls, where the next request may not carry them.
+        /// The calls, if the next request may not carry them.
         calls: StepLog<'a>,
     },
     Failed,
@@ -123,7 +123,7 @@ impl Window {
         }
     }
 
-    /// The scope is stopped, or was suspected: what is remembered of it must not be lost to a flood of others.
+    /// The scope is stopped, or was suspected. Many other scopes must not push it out of the memory.
     pub fn is_suspect(&self) -> bool {
         self.killed_until > self.touched || self.entries.iter().any(|entry| entry.verdict > Verdict::Allow)
     }
@@ -135,9 +135,10 @@ impl Window {
 }
 
 impl PromptEvent {
-    /// The same text and the same calls. With `exactly`, digits and all, and not in a few words: "yes" answers many questions.
+    /// Both have the same text and the same calls. With `exactly`, digits count too, and the text must not be short: "yes"
+    /// answers many questions.
     pub fn answered_like(&self, other: &Self, exactly: bool) -> bool {
-        /// Words of an answer to prompts that differ, at least.
+        /// Fewest words of an answer that counts for prompts that differ.
         const WORDS: u16 = 4;
         let alike = if exactly {
             self.answer.is_verbatim(&other.answer)

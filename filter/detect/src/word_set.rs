@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A set of words: 128 bits. In two parts, because what holds a `u128` has to lie at a multiple of 16, and to allocate that takes longer.
+/// A set of words: 128 bits. Two halves, because memory for a `u128` must lie at a multiple of 16, and takes longer to allocate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct WordSet([u64; 2]);
 
@@ -11,7 +11,7 @@ impl WordSet {
     /// A set this full takes no more words: in a fuller one any two texts would look alike.
     const FULL: u32 = 40;
 
-    /// The words of `text`, without the case of ASCII; every byte that is not ASCII belongs to a word.
+    /// The words of `text`. The case of ASCII letters does not count, and every byte that is not ASCII belongs to a word.
     pub fn of(text: &str) -> Self {
         let mut set = Self::default();
         for word in text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {

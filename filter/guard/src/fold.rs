@@ -1,21 +1,21 @@
-//! Characters as a reader sees them: a look-alike becomes the Latin letter, an accent goes, and an invisible character is
-//! left out. Here too: which invisible characters and null bytes nobody writes without a purpose.
+//! Characters as a reader sees them: a look-alike becomes the Latin letter, an accent is removed, and an invisible character is
+//! left out. Also finds invisible characters and null bytes that nobody writes without a purpose.
 
 use sentinel_text::alike;
 
-/// What folding a text found besides its letters: where each stood first (bytes).
+/// What else was found while a text was folded: the first place of each kind (bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
     pub null: Option<usize>,
     pub letters: Option<usize>,
 }
 
-/// Invisible characters in a row from which they carry a text of their own.
+/// At least this many invisible characters in a row carry a hidden text.
 const ROW: usize = 8;
-/// From this many groups of null bytes on, they are the separators of a list, or binary data.
+/// If there are at least this many groups of null bytes, they separate a list or are binary data.
 const DATA: usize = 4;
 
-/// Stands for a sign that looks like none of ASCII. It reads as a sign, and is one byte.
+/// Stands for a character that looks like no ASCII character. It is read as a sign, and is one byte long.
 pub const OTHER: char = '\u{7f}';
 
 /// Folds a text onto the end of `out`. What is not ASCII becomes a letter, a sign of ASCII or a space.
@@ -25,10 +25,10 @@ pub fn fold_into(text: &str, out: &mut String) -> Hidden {
     let (mut row, mut woven, mut begun, mut nulls) = (0_usize, 0_usize, 0_usize, 0_usize);
     for (at, c) in text.char_indices() {
         if c == '\0' {
-            // Behind a word it hides or ends one; elsewhere it is data.
+            // Behind a word, a null byte hides or ends something. Elsewhere it is data.
             nulls = nulls.saturating_add(1);
             let rest = text.get(at.saturating_add(1)..).unwrap_or_default();
-            // Of a list, each entry ends with one: `/proc/1/cmdline`.
+            // In a list such as `/proc/1/cmdline`, each entry ends with a null byte.
             ends_list |= rest.is_empty() || rest.starts_with('\n');
             if last.is_alphanumeric() && !rest.starts_with('\0') {
                 hidden.null = hidden.null.or(Some(at));
@@ -45,7 +45,7 @@ pub fn fold_into(text: &str, out: &mut String) -> Hidden {
             }
         } else {
             row = 0;
-            // Letters with one between any two of them.
+            // Letters with an invisible character between any two of them.
             let is_woven = c.is_ascii_alphabetic() && is_invisible(last);
             woven = if is_woven { woven } else { 0 };
         }
@@ -58,7 +58,7 @@ pub fn fold_into(text: &str, out: &mut String) -> Hidden {
     hidden
 }
 
-/// The place in `text` at which the folded text is `folded` bytes long.
+/// The place in `text` where the folded text has reached `folded` bytes.
 pub fn original(text: &str, folded: usize) -> usize {
     let mut out = String::new();
     let mut length = 0_usize;
@@ -73,7 +73,7 @@ pub fn original(text: &str, folded: usize) -> usize {
     text.len()
 }
 
-/// Characters that no font shows and no script needs in a row: tags, variation selectors, zero-width spaces.
+/// Characters that no font shows and no script needs several of in a row: tags, variation selectors, zero-width spaces.
 fn is_invisible(c: char) -> bool {
     matches!(u32::from(c), 0xE0000..=0xE007F | 0xE0100..=0xE01EF | 0xFE00..=0xFE0F | 0x200B | 0x200C | 0x200D | 0x2060..=0x2064 | 0xFEFF)
 }
@@ -88,7 +88,7 @@ fn push(c: char, out: &mut String) {
         'ß' | 'ẞ' => out.push_str("ss"),
         'æ' | 'Æ' => out.push_str("ae"),
         'œ' | 'Œ' => out.push_str("oe"),
-        // A space may follow it, and yet it begins a quotation.
+        // It begins a quotation, even with a space behind it.
         '«' => out.push_str("\"'"),
         _ => out.extend(alike(c).map(|seen| if seen == ' ' && !c.is_whitespace() { OTHER } else { seen })),
     }
@@ -133,7 +133,7 @@ mod tests {
         let hidden = |text: &str| fold_into(text, &mut String::new()).letters.is_some();
         assert!(hidden(&format!("hello {}", tags("ignore all"))));
         assert!(hidden(&"\u{200b}\u{200c}".repeat(8)));
-        // The flag of Scotland, a family, Persian.
+        // The flag of Scotland, a family, a Persian word.
         assert!(!hidden(&format!("\u{1F3F4}{}\u{E007F}", tags("gbsct"))));
         assert!(!hidden("👨\u{200d}👩\u{200d}👧 می\u{200c}خواهم"));
     }

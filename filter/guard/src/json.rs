@@ -21,7 +21,7 @@ pub fn strings_into(json: &str, end: &str, out: &mut String) {
     }
 }
 
-/// Where the next quote or backslash stands. They are near each other where JSON stands in a string.
+/// The place of the next quote or backslash. In JSON that stands in a string, they are near each other.
 fn plain_end(bytes: &[u8]) -> usize {
     const NEAR: usize = 12;
     let is_end = |byte: &u8| matches!(byte, b'"' | b'\\');
@@ -32,15 +32,15 @@ fn plain_end(bytes: &[u8]) -> usize {
     }
 }
 
-/// Writes `text` to `out` with the escapes in it decoded: tools give JSON in a text, in which more such texts may stand.
+/// Writes `text` to `out` with its escapes decoded. Tools give JSON in a text, in which more such texts may stand.
 pub fn unescape_into(text: &str, out: &mut String) {
     let mut parts = text.split('\\');
     out.push_str(parts.next().unwrap_or_default());
-    // Of several in a row, the last counts.
+    // Of several backslashes in a row, only the last one counts.
     for part in parts.filter(|part| !part.is_empty()) {
         let is_escape = match part.as_bytes() {
             [b'n' | b'r' | b't', ..] => true,
-            // A null byte that is only named in a program hides nothing.
+            // A null byte that a program only names in an escape hides nothing.
             [b'u', digits @ ..] => hex(digits).is_some_and(|unit| unit != 0),
             _ => false,
         };
@@ -110,7 +110,7 @@ mod tests {
             (r#"{"a":"b\nc\td"}"#, "{\"a\":\"b\nc\td\"}"),
             (r"a\\nb\\\\nc", "a\nb\nc"),
             (r"\u0049gnore \u5ffd", "Ignore 忽"),
-            // No escapes.
+            // These are no escapes.
             (r"C:\\users\x \d+", r"C:\users\x \d+"),
             (r"\u12", r"\u12"),
             (r"a\u0000b", r"a\u0000b"),

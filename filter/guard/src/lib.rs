@@ -1,8 +1,8 @@
-//! Prompt injection in a text: a text that tries to instruct the model in its operator's place. Two kinds of rules: what only a
-//! chat template or an operator writes (`structure`), and sentences that set a model's instructions aside (`phrases`). The
-//! text is read once and the time is linear in it.
+//! Prompt injection: a text that tries to instruct the model in place of its operator. There are two kinds of rules: for text
+//! that only a chat template or an operator writes (`structure`), and for sentences that set a model's instructions aside
+//! (`phrases`). A text is read once, in linear time.
 //!
-//! Here is only what one text says. Which texts are new, and what follows, is the pipeline's.
+//! This crate judges a single text. The pipeline knows which texts are new, and what follows.
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
@@ -25,19 +25,19 @@ use tokens::Token;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Pattern {
-    /// Earlier instructions are to be ignored.
+    /// The model is to ignore earlier instructions.
     IgnoreInstructions,
-    /// The agent is to be somebody without limits.
+    /// The model is to play somebody without limits.
     RoleOverride,
     /// Tags that only the provider or the operator writes.
     SystemTags,
-    /// New instructions from where none are to come.
+    /// New instructions from a source that must not give any.
     InstructionInjection,
     /// A null byte within a word.
     NullBytes,
-    /// A context is said to end.
+    /// The text says that a context ends here.
     DelimiterEscape,
-    /// A text in characters that nobody sees.
+    /// A hidden text in invisible characters.
     InvisibleLetters,
 }
 
@@ -47,7 +47,7 @@ impl Pattern {
     }
 }
 
-/// Where a text stands. A tool has no business to speak of the task: there more is suspicious than in a user's words.
+/// Where a text stands. A tool has no reason to speak of the task, so more is suspicious in its results than in a user's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Place {
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// The first place of each pattern in a text: bytes from its beginning.
+/// The first place of each pattern in a text, in bytes from its beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches(Vec<(Pattern, usize)>);
 
@@ -85,8 +85,8 @@ impl Matches {
     }
 }
 
-/// A name as a reader sees it, in small letters: no look-alikes, no accents, nothing invisible, no white space around it. `reads_tags`:
-/// the reader is a model, to which a tag is a letter.
+/// A name as a reader sees it, in small letters: without look-alikes, accents, invisible characters, and white space around it.
+/// `reads_tags`: the reader is a model, which reads a tag character as a letter.
 #[inline(never)]
 pub fn folded(name: &str, reads_tags: bool) -> String {
     let mut folded = String::with_capacity(name.len());
@@ -103,17 +103,17 @@ pub fn text_of_json(json: &str) -> String {
     text
 }
 
-/// What a text holds.
+/// The patterns in a text.
 pub fn scan(text: &str, place: Place) -> Matches {
     Scanner::default().scan(text, place)
 }
 
-/// What a JSON value holds: the text in its strings.
+/// The patterns in the strings of a JSON value.
 pub fn scan_json(json: &str, place: Place) -> Matches {
     Scanner::default().scan_json(json, place)
 }
 
-/// Scans texts one after another, and keeps the room that it took for one text for the next.
+/// Scans texts one after another. The buffers of one text are used again for the next.
 #[derive(Debug, Default)]
 pub struct Scanner {
     tokens: Vec<Token>,
@@ -122,7 +122,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// What a text holds.
+    /// The patterns in a text.
     pub fn scan(&mut self, text: &str, place: Place) -> Matches {
         if text.is_ascii() && memchr::memchr(0, text.as_bytes()).is_none() {
             return self.judge(text, place);
@@ -131,7 +131,7 @@ impl Scanner {
         folded.clear();
         let Hidden { null, letters } = fold::fold_into(text, &mut folded);
         let mut found = self.judge(&folded, place);
-        // Places in the folded text are those of nothing that the caller has.
+        // The caller does not have the folded text, so places in it are converted.
         found.0.iter_mut().for_each(|(_, offset)| *offset = fold::original(text, *offset));
         let hidden = [(Pattern::NullBytes, null), (Pattern::InvisibleLetters, letters)];
         found.0.extend(hidden.into_iter().filter_map(|(pattern, at)| Some((pattern, at?))));
@@ -139,7 +139,7 @@ impl Scanner {
         found
     }
 
-    /// What a JSON value holds: the text in its strings, each of which is followed by an empty line.
+    /// The patterns in the strings of a JSON value, with an empty line behind each string.
     pub fn scan_json(&mut self, json: &str, place: Place) -> Matches {
         if screen::may_say_something(json) { self.read_json(json, place) } else { Matches::default() }
     }
@@ -148,7 +148,7 @@ impl Scanner {
     fn read_json(&mut self, json: &str, place: Place) -> Matches {
         let mut text = std::mem::take(&mut self.unescaped);
         text.clear();
-        // Each string is a text of its own to its reader.
+        // To its reader, each string is a text of its own.
         json::strings_into(json, "\n\n", &mut text);
         if memchr::memchr(b'\\', text.as_bytes()).is_some() {
             let mut inner = String::with_capacity(text.len());

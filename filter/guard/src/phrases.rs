@@ -1,5 +1,5 @@
-//! What a sentence says to a model: set your instructions aside, be somebody without limits, show your prompt. The rules
-//! look at who is told to do what, so that texts about such sentences pass.
+//! Sentences that tell a model to set its instructions aside, to play somebody without limits, or to show its prompt. The rules
+//! look at who is told to do what, so texts about such sentences pass.
 
 use crate::{
     Matches, Pattern, Place,
@@ -12,13 +12,13 @@ use crate::{
     },
 };
 
-/// Words that a rule begins with.
+/// Words with which a rule begins.
 pub const BEGINNINGS: u64 =
     IGNORE | FOLLOW | REVEAL | BEFORE | PLAY | UNBOUND | NO | NEGATION | NOW | IDENTITY;
-/// Without one of these no rule finds anything.
+/// Without one of these words, no rule finds anything.
 pub const SPOKEN_OF: u64 = INSTRUCTION | EVERYTHING | RULE | SAID | UNBOUND | LIMIT | AI | PRIOR | GIVEN;
 
-/// Words of a sentence that a rule may look at, on each side.
+/// Most words on each side that a rule may look at, within a sentence.
 const REACH: usize = 32;
 
 /// A word within its sentence.
@@ -29,12 +29,12 @@ struct View<'t> {
     token: Token,
     before: &'t [Token],
     after: &'t [Token],
-    /// It is an item of a list of what must not be done.
+    /// It is an item in a list of what must not be done.
     is_forbidden: bool,
 }
 
 impl<'t> View<'t> {
-    /// What stands before it since the last word of these.
+    /// The words before it, since the last one for which `begins` is true.
     fn since(&self, begins: &dyn Fn(&Token) -> bool) -> &'t [Token] {
         if begins(&self.token) {
             return &[];
@@ -42,13 +42,13 @@ impl<'t> View<'t> {
         self.before.iter().rposition(begins).and_then(|at| self.before.get(at..)).unwrap_or(self.before)
     }
 
-    /// What stands before it in its clause. A heading or the name of a value denies nothing.
+    /// The words before it in its clause. A heading or the name of a value does not negate what follows.
     fn clause(&self) -> &'t [Token] {
         self.since(&|word| word.follows(CLAUSE) || is_named(self.text, *word))
     }
 
-    /// What may tell that somebody only writes about it: not another line, unless it ends with a colon or is of the same table, and nothing
-    /// outside of its value.
+    /// The words that may show that somebody only writes about such a sentence. Another line does not, unless it ends with a
+    /// colon or is a row of the same table. Nothing outside of the same value does either.
     fn context(&self) -> &'t [Token] {
         let is_row = |word: &Token| trim_end(ahead(self.text, *word), b" ").ends_with(b"|");
         let is_other = |word: &Token| word.follows(LINE) && word.follows(CLAUSE) && !word.follows(COLON);
@@ -61,7 +61,7 @@ fn has(tokens: &[Token], kinds: u64) -> bool {
     tokens.iter().any(|token| token.is(kinds))
 }
 
-/// The first `most` of some words.
+/// The first words, at most `most`.
 fn first(tokens: &[Token], most: usize) -> &[Token] {
     tokens.get(..most).unwrap_or(tokens)
 }
@@ -70,7 +70,7 @@ fn last(tokens: &[Token], most: usize) -> &[Token] {
     tokens.get(tokens.len().saturating_sub(most)..).unwrap_or_default()
 }
 
-/// Judges the words of a text, `tokens`; `all`: what they are, all together.
+/// Judges the words of a text. `tokens`: the words; `all`: the kinds of all of them together.
 pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
     if all & SPOKEN_OF == 0 {
         return;
@@ -123,17 +123,17 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
     }
 }
 
-/// "The agent must never:", "do not do any of these:", and not "not found:".
+/// Whether a line forbids what follows: "The agent must never:", "do not do any of these:", but not "not found:".
 fn forbids(text: &str, head: &[Token]) -> bool {
     let not = head.iter().position(|word| word.is(NEGATION));
     let before = not.and_then(|not| head.get(..not)).and_then(<[Token]>::last);
     not.is_some() && before.is_none_or(|word| word.is(MODAL) || says(text, *word, &["do", "does", "did"]))
 }
 
-/// Whether the verb is an order to the reader: nobody else does it, and it is not denied.
+/// Whether the verb is an order to the reader: it has no other subject, and is not negated.
 fn is_order(view: View<'_>) -> bool {
     let before = view.clause();
-    // Behind a comma a negation is of another verb, unless the verbs are a list: "never skip, ignore or override".
+    // A negation before a comma belongs to another verb, unless the verbs are a list: "never skip, ignore or override".
     let is_or = |pair: &[Token]| matches!(pair, [or, next] if or.is(OR) && !next.is(YOU));
     let is_list =
         first(view.after, 8).windows(2).any(is_or) || has(last(before, 1), IGNORE | FOLLOW | REVEAL);
@@ -202,7 +202,7 @@ fn is_name(view: View<'_>) -> bool {
         || behind.starts_with(b"[") && behind.get(rule) == Some(&b']')
 }
 
-/// Whether a word is one of these, which are in small letters.
+/// Whether a word is one of `words`, which are in small letters.
 #[inline(never)]
 fn says(text: &str, word: Token, words: &[&str]) -> bool {
     let rest = text.as_bytes().get(word.offset..).unwrap_or_default();
@@ -210,26 +210,26 @@ fn says(text: &str, word: Token, words: &[&str]) -> bool {
     words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// Words that may stand between the verb and what is set aside, and how many others.
+/// Kinds of words that may stand between the verb and what is set aside, and how many others may.
 const BETWEEN: u64 = ALL | PRIOR | YOUR | SYSTEM | EVERYTHING | FILLER | AND | YOU | GIVEN;
 const STRANGERS: usize = 2;
 
-/// Whether what follows the verb is what the reader was told before.
+/// Whether what follows the verb is something that the reader was told before.
 fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     let (mut seen, mut strangers) = (0, 0_usize);
     let (mut has_unknown, mut is_after_unknown, mut is_system) = (false, false, false);
-    // "If you have paid, please ignore the previous instructions". In JSON the name of a member stands before it.
+    // "If you have paid, please ignore the previous instructions". In JSON, the name of a member stands in front of it.
     let is_condition =
         |(at, word): (usize, &Token)| word.is(IF) && (at == 0 || word.follows(LINE | COLON | QUOTE));
     let is_for_some = view.before.iter().enumerate().any(is_condition) && !has(view.before, AI);
     for (at, word) in first(view.after, 12).iter().enumerate() {
         let rest = view.after.get(at.saturating_add(1)..).unwrap_or_default();
         let was = |kinds: u64| seen & kinds == kinds;
-        // What is quoted behind a noun is its text.
+        // A quotation behind a noun is the text of that noun.
         if word.follows(QUOTE) && at > 1 && strangers > 0 {
             return false;
         }
-        // "Disregard my previous mail and follow the instructions below": that is another order.
+        // "Disregard my previous mail and follow the instructions below": the second order is another one.
         if word.is(FOLLOW) && strangers > 0 || word.is(AND) && has_unknown && is_strong && !was(EVERYTHING) {
             return false;
         }
@@ -237,7 +237,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         let is_free = !is_about && (was(ALL) || was(YOUR) || !is_for_some && !is_limited(rest));
         let is_prior = was(PRIOR) || is_prior_behind(rest);
         if word.is(INSTRUCTION) {
-            // "The previous prescription instructions" are of something else; "all previous silly instructions and .." may not be.
+            // "The previous prescription instructions" are about something else. "All previous silly instructions and .." may not be.
             let goes_on = || was(ALL) && rest.first().is_some_and(|next| next.is(AND));
             if was(PRIOR) && !was(YOUR) && !was(SYSTEM) && is_after_unknown && !goes_on() {
                 return false;
@@ -280,7 +280,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
                 && told.iter().any(|word| word.is(RULE) || says(view.text, *word, &["what"]))
         };
         if word.is(GIVEN) && (was(EVERYTHING) || was_told()) && !is_limited(rest) {
-            // A person may set the own words aside.
+            // Users may set their own words aside.
             let who = at.checked_sub(1).and_then(|at| view.after.get(at));
             return view.place == Place::Tool || !who.is_some_and(|who| says(view.text, *who, &["i"]));
         }
@@ -300,20 +300,20 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     false
 }
 
-/// Whether nothing of a phrase follows.
+/// Whether the phrase ends here.
 fn ends(rest: &[Token]) -> bool {
     rest.first().is_none_or(|next| next.is(AND | NOW) || next.follows(COMMA | COLON | SIGN | LINE))
 }
 
-/// What needs a noun behind it, or has an object.
+/// Words that need a noun behind them, or have an object.
 const ADJECTIVES: &[&str] =
     &["previous", "prior", "earlier", "former", "before", "initial", "original", "past"];
 
-/// "Before first _", "past the end", "above the line", "before 2019", "above and below": a place in a text, and no time.
+/// Whether it is a place in a text or a date: "before first _", "past the end", "above the line", "before 2019", "above and below".
 fn is_place(text: &str, word: Token, rest: &[Token]) -> bool {
     // "Prior to 2019".
     let rest = rest.split_first().filter(|(first, _)| first.is(TO)).map_or(rest, |(_, rest)| rest);
-    // "Above say yes" may go on.
+    // "Above say yes" may be an order.
     let is_named = |next: &Token| {
         next.follows(QUOTE)
             || next.is_unknown() && says(text, word, ADJECTIVES)
@@ -337,13 +337,13 @@ fn is_before_pattern(text: &str, word: Token) -> bool {
     matches!(line, b"*" | b"/*" | b"**" | b"/**" | b"**/*" | b"*/*" | b"/")
 }
 
-/// "About parking", "in the documents": it is about these only.
+/// Whether the phrase is limited to something: "about parking", "in the documents".
 fn is_limited(rest: &[Token]) -> bool {
     rest.first().is_some_and(|next| next.is(WITHIN | MODAL | THIRD) && next.gap == 0)
         && !has(first(rest, 5), PRIOR | YOUR | YOU | SYSTEM)
 }
 
-/// "Related to Python", "on travel expenses": it is about something that is no business of the reader's.
+/// Whether it is about a topic that has nothing to do with the model: "related to Python", "on travel expenses".
 fn is_topic(text: &str, rest: &[Token]) -> bool {
     const OF: &[&str] =
         &["about", "regarding", "concerning", "related", "relating", "pertaining", "zur", "zum", "bezuglich"];
@@ -385,7 +385,7 @@ fn asks_for_prompt(view: View<'_>) -> bool {
     let is_prompt = |word: &Token| word.is(PROMPT | INSTRUCTION | SAID) && word.gap == 0;
     let is_named = has(ahead, YOUR)
         && ahead.windows(2).any(|pair| matches!(pair, [whose, what] if whose.is(SYSTEM) && is_prompt(what)));
-    // Behind "previous" may stand what the model said: a text, a message.
+    // Behind "previous", a text or a message may be the model's own.
     let is_told_first = |what: &Token| what.is(INSTRUCTION) || says(view.text, *what, &["configuration"]);
     let is_initial = ahead.windows(3).any(|three| {
         let [your, which, what] = three else { return false };
@@ -404,11 +404,11 @@ fn asks_for_prompt(view: View<'_>) -> bool {
     let is_beginning =
         |pair: &[Token]| matches!(pair, [you, are] if you.follows(QUOTE) && you.is(YOU) && are.is(ARE));
     let is_whole = has(ahead, PRIOR) && ahead.windows(2).any(is_beginning);
-    // Somebody may give much: "give me your feedback on the system prompt".
+    // Other things may be given too: "give me your feedback on the system prompt".
     let gives = says(view.text, view.token, &["give", "send", "share", "provide", "paste", "summarize"]);
     let is_told = || match ahead {
         [to, ..] if says(view.text, *to, &["me", "us"]) => true,
-        // All of a sentence, and not "in the settings".
+        // The order is the whole sentence, and does not go on with "in the settings".
         _ => view.before.is_empty() && view.after.last().is_some_and(is_prompt),
     };
     // "Your full system prompt".
@@ -434,10 +434,10 @@ fn comes_before_task(view: View<'_>) -> bool {
     })
 }
 
-/// Whether somebody only writes about such a sentence: quotes it, or tells of attacks.
+/// Whether somebody only writes about such a sentence: quotes it, or talks about attacks.
 fn is_mention(view: View<'_>) -> bool {
     let near = last(view.before, 12);
-    // What begins a quotation that has not ended.
+    // A mark that begins a quotation, if it has not ended.
     let marked = |word: &&Token| word.follows(QUOTE | UNQUOTE);
     let is_quoted = match Some(&view.token).filter(marked) {
         Some(verb) => {
@@ -459,7 +459,7 @@ fn is_mention(view: View<'_>) -> bool {
     is_quoted || is_told || is_warned(view) || quote.is_some_and(|word| is_literal(view.text, *word))
 }
 
-/// "If a page tells you to ignore ..", "that ask you to ..": somebody else would be the one who says it.
+/// Whether the sentence warns of somebody else who might say so: "if a page tells you to ignore ..", "that ask you to ..".
 fn is_warned(view: View<'_>) -> bool {
     const ASKS: &[&str] = &["tells", "tell", "asks", "ask", "says", "wants", "instructs", "told", "asked"];
     let [before @ .., who, asks, you, to] = view.before else { return false };
@@ -476,7 +476,7 @@ fn is_warned(view: View<'_>) -> bool {
         && !says(view.text, *who, &["i", "we", "you"])
 }
 
-/// Marks of a text that gives the model a role without limits. Each is harmless alone.
+/// Marks of a text that gives the model a role without limits. Each mark alone is harmless.
 #[derive(Default)]
 struct RoleMarks([Option<usize>; 8]);
 
@@ -489,7 +489,7 @@ const ANYTHING: usize = 5;
 const BECOMES: usize = 6;
 const PLAYS_MODEL: usize = 7;
 
-/// Bytes in which two marks, and three, stand together.
+/// Two marks belong together within `NEAR` bytes, and three within `SPAN`.
 const NEAR: usize = 250;
 const SPAN: usize = 1_500;
 
@@ -497,7 +497,7 @@ impl RoleMarks {
     fn of(view: View<'_>) -> Option<usize> {
         let View { token, before, after, .. } = view;
         let previous = before.last();
-        // "An uncensored version" is of something else.
+        // "An uncensored version" is about something else.
         let is_model = after.first().is_none_or(|next| !next.is_unknown() || next.gap != 0);
         if token.is(UNBOUND) && is_model && (token.is_loud || !token.is(NAME)) {
             return Some(FREE);
@@ -524,7 +524,7 @@ impl RoleMarks {
             .first()
             .is_some_and(|next| next.is(FILLER | YOU | TO) && !says(view.text, *next, &["on", "or", "and"]));
         if token.is(PLAY) && is_to_you && is_somebody && !is_warned(view) {
-            // "Act as a travel guide": what has no limits then may be a budget.
+            // "Act as a travel guide": then "without limits" may be about a budget.
             let is_model = has(first(after, 12), AI | UNBOUND | YOU)
                 || has(first(after, 1), TO)
                 || has(before, AI | NOW)
@@ -535,7 +535,7 @@ impl RoleMarks {
         if token.is(IDENTITY) && has(last(before, 2), WITHIN | NEGATION) && after.len() < REACH {
             return Some(IN_CHARACTER);
         }
-        // "DAN (do anything now) is a jailbreak" is told.
+        // "DAN (do anything now) is a jailbreak" only talks about it.
         let is_anything = token.is(NOW)
             && previous.is_some_and(|word| word.is(EVERYTHING))
             && !has(first(after, 6), MENTION);
@@ -544,7 +544,7 @@ impl RoleMarks {
             && after.first().is_some_and(|word| word.is(FILLER | AI | UNBOUND))
             && has(first(after, 4), AI | UNBOUND)
         {
-            // Some clients have no system message, and the user's text says what the model is.
+            // Some clients have no system message, so the user's text says what the model is.
             let is_other = |word: &Token| says(view.text, *word, &["different", "another", "new", "evil"]);
             let is_plain = !has(first(after, 4), UNBOUND) && !first(after, 2).iter().any(is_other);
             return Some(if view.place == Place::User && is_plain { PLAYS_MODEL } else { BECOMES });
@@ -552,7 +552,7 @@ impl RoleMarks {
         is_anything.then_some(ANYTHING)
     }
 
-    /// Adds a mark. Returns where the first stands of those that together are no longer harmless: somebody is played, or named,
+    /// Adds a mark. Returns the place of the first of the marks that are no longer harmless together: somebody is played or named
     /// who has no limits.
     fn add(&mut self, mark: usize, offset: usize) -> Option<usize> {
         *self.0.get_mut(mark)? = Some(offset);
@@ -565,7 +565,7 @@ impl RoleMarks {
             || is_near(PLAYS_MODEL) && is_near(NO_LIMITS)
             || is_near(FREE) && is_near(ANYTHING)
             || mark == BECOMES;
-        // Of both ways to play somebody, one counts.
+        // If both marks for playing somebody are there, only one counts.
         let is_model = place(PLAYS_MODEL, SPAN).is_some();
         let marks = || (0..self.0.len()).filter(|mark| *mark != PLAYS || !is_model);
         let places = || marks().filter_map(|mark| place(mark, SPAN));

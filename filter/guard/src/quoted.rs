@@ -1,9 +1,10 @@
-//! What a quotation mark begins by what stands around it: a value of data, a literal of a program, or a quotation. Programs put values
-//! in quotation marks, and nobody quotes anything there; who writes a program about such sentences does.
+//! What a quotation mark begins, judged by what stands around it: a value in data, a literal in a program, or a quotation.
+//! Programs put values in quotation marks without quoting anybody. Somebody who writes a program about such sentences does quote
+//! them.
 
 use crate::tokens::{COLON, COMMA, QUOTE, Token, UNQUOTE};
 
-/// Of a longer line, this much is looked at on each side (bytes).
+/// Of a longer line, only this much is looked at on each side (bytes).
 const LONGEST_LINE: usize = 1_000;
 
 /// A text without these signs at its end.
@@ -26,13 +27,13 @@ fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// What stands before the quotation mark in front of a word.
+/// The text before the quotation mark in front of a word.
 #[inline(never)]
 pub fn ahead(text: &str, word: Token) -> &[u8] {
     trim_end(trim_end(text.as_bytes().get(..word.offset).unwrap_or_default(), b"\"'"), b"\\")
 }
 
-/// Whether a word begins a value behind its name or behind another value: `"note":"`, `note="`, `"a", "`.
+/// Whether a word begins a value, behind its name or behind another value: `"note":"`, `note="`, `"a", "`.
 #[inline(never)]
 pub fn is_named(text: &str, word: Token) -> bool {
     if !word.follows(QUOTE) {
@@ -44,8 +45,9 @@ pub fn is_named(text: &str, word: Token) -> bool {
         || trim_end(before, b" ").ends_with(b"=>")
 }
 
-/// Whether a word behind a quotation mark begins a value of JSON, HTML, CSV, a configuration or what a program prints: `"note":"`, `alt="`,
-/// `2,"`, `note = "`, `{ id: 1, note: "`, `["a", "`, all of a line. In a sentence a space stands behind the comma, and no bracket before it.
+/// Whether a word behind a quotation mark begins a value of JSON, HTML, CSV, a configuration, or what a program prints:
+/// `"note":"`, `alt="`, `2,"`, `note = "`, `{ id: 1, note: "`, `["a", "`, or a whole line. In a sentence, a space stands behind a
+/// comma, and no bracket before it.
 #[inline(never)]
 pub fn begins_value(text: &str, word: Token) -> bool {
     let before = ahead(text, word);
@@ -66,8 +68,8 @@ pub fn begins_value(text: &str, word: Token) -> bool {
     }
 }
 
-/// Whether a word behind a quotation mark begins a literal of a program: an argument of a call, or what a variable is set to. `note = "` may
-/// be a line of a configuration, unless the line beside it calls something or says `$note`.
+/// Whether a word behind a quotation mark begins a literal in a program: an argument of a call, or the value of a variable.
+/// `note = "` may also stand in a configuration, unless the line beside it calls something or says `$note`.
 #[inline(never)]
 pub fn is_literal(text: &str, word: Token) -> bool {
     let head = trim_end(ahead(text, word), b"frbu ");
@@ -78,7 +80,7 @@ pub fn is_literal(text: &str, word: Token) -> bool {
     if LineBrackets::of(line).open == Some(true) || line.ends_with(b":=") {
         return true;
     }
-    // Behind the number of a line, a mark of a list or of a change.
+    // Skips a line number, or the mark of a list or a diff.
     let left = line.strip_suffix(b"=").unwrap_or_default();
     let start = left.iter().position(|byte| !b" \t0123456789+-:>|\x7f".contains(byte));
     let names = start.and_then(|start| left.get(start..)).unwrap_or_default();
@@ -110,7 +112,7 @@ fn line_before(head: &[u8]) -> &[u8] {
     head.rsplit(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
-/// The rest of a word's line, from it on.
+/// The rest of the line from a word on.
 fn line_behind(text: &str, word: Token) -> &[u8] {
     first_line(text.as_bytes().get(word.offset..).unwrap_or_default())
 }
@@ -125,7 +127,7 @@ pub fn first_line(text: &[u8]) -> &[u8] {
 struct LineBrackets {
     /// It calls a function, which has a name in small letters.
     calls: bool,
-    /// Whether the last bracket that is open at its end is that of a call. `None` if it stands behind another name: `InlineData("`.
+    /// Whether the last bracket that is still open belongs to a call. `None` if it stands behind another name: `InlineData("`.
     open: Option<bool>,
 }
 
@@ -148,7 +150,7 @@ impl LineBrackets {
                 (None, _) => {}
             }
         }
-        // Within a value that has begun, a mark quotes something.
+        // If a value has begun and not ended, the mark quotes something within it.
         Self { calls, open: open.pop().flatten().filter(|_| quote.is_none()) }
     }
 }

@@ -1,5 +1,5 @@
-//! A first look at a JSON value, as it stands: most tool results hold nothing that a rule begins with, and need not be read word by
-//! word. It may only say too often that there is something: what it passes over, the rules would not find.
+//! A quick check of a JSON value as it stands. Most tool results hold nothing that a rule begins with, and need not be read word
+//! by word. The check may pass too many values on, but never skips one in which the rules would find something.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use crate::{
     words::WORDS,
 };
 
-/// A rule may begin here, and one may end here (`phrases`); a line may be one of `structure`.
+/// A rule of `phrases` may begin with the word (`BEGINS`), or need it (`ENDS`). A line of `structure` may begin with it (`LINE`).
 const BEGINS: u8 = 1;
 const ENDS: u8 = 2;
 const LINE: u8 = 4;
@@ -22,7 +22,7 @@ const HEAD: usize = 4;
 /// Bits of their hash.
 const BITS: u32 = 14;
 
-/// A longer value (bytes) is read in any case: most have such words somewhere, and then this look was for nothing.
+/// A longer value is always read (bytes). Most long values have such words somewhere, so this check would be wasted.
 const SHORT: usize = 256;
 
 /// Whether the rules may find something in the strings of `json`. It is one pass.
@@ -35,7 +35,7 @@ pub fn may_say_something(json: &str) -> bool {
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, classes) = word(rest);
         if classes & WIDE != 0 {
-            // Letters that look like others.
+            // Letters that may look like others.
             return true;
         }
         if classes & APOSTROPHE != 0 {
@@ -52,7 +52,7 @@ pub fn may_say_something(json: &str) -> bool {
             | [b'[', b'A'..=b'Z' | b'/', ..]
             | [b'[', b'\\', b'/', ..]
             | [b'\\', b'u', ..] => return true,
-            // Of a new line, or of the word itself.
+            // An escape such as `\n` before a word, or a backslash that belongs to the word.
             [b'\\', b'n' | b'r' | b't' | b'b' | b'f', next @ ..] => said |= heads.of(next, word(next).0),
             _ => {}
         }
@@ -64,7 +64,7 @@ pub fn may_say_something(json: &str) -> bool {
 struct Heads(Vec<u8>);
 
 impl Heads {
-    /// What the word is that the text begins with.
+    /// What the first word of the text may be.
     #[inline]
     fn of(&self, text: &[u8], length: usize) -> u8 {
         let known = self.0.get(hash(text, length)).copied().unwrap_or(0);
@@ -73,7 +73,7 @@ impl Heads {
     }
 }
 
-/// Of the first letters in lower case.
+/// Hash of the first letters in lower case.
 #[inline]
 fn hash(text: &[u8], length: usize) -> usize {
     let head = head(text, 0, length.min(HEAD));
@@ -95,7 +95,7 @@ fn heads() -> &'static Heads {
             for word in row.split_whitespace().filter(|word| word.is_ascii()) {
                 let stem = word.strip_suffix('*').unwrap_or(word);
                 add(stem.as_bytes());
-                // Any letter may follow a short stem.
+                // Behind a short stem, any letter may follow.
                 if stem.len() < word.len().min(HEAD) {
                     (b'0'..=b'z').for_each(|next| add(&[stem.as_bytes(), &[next]].concat()));
                 }

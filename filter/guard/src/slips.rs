@@ -1,4 +1,4 @@
-//! Typing slips in the words for instructions and for setting them aside: one letter too many, too few, wrong, or in another's place.
+//! Typing slips in the words for instructions and for setting them aside: one letter too many, too few or wrong, or two letters swapped.
 
 use crate::words::SLIPS;
 
@@ -6,20 +6,20 @@ use crate::words::SLIPS;
 const LEAST_SLIPPED: usize = 5;
 const MOST_SLIPPED: usize = 13;
 
-/// The word of which this one is a slip.
+/// The known word that was meant, if this word is a slip of it.
 pub fn meant_by(word: &[u8]) -> Option<&'static str> {
     SLIPS.iter().find(|meant| is_slip(word, meant.as_bytes())).copied()
 }
 
-/// Whether the word that the text begins with may be a slip, by its length and its first letter.
+/// Whether the first word of the text may be a slip, by its length and its first letter.
 #[inline]
 pub fn may_be_slip(text: &[u8], length: usize) -> bool {
     (LEAST_SLIPPED..=MOST_SLIPPED).contains(&length)
         && matches!(text, [b'i' | b'I' | b'd' | b'D' | b'p' | b'P' | b'g' | b'G', ..])
 }
 
-/// Whether a word is another with one letter too many, too few, or wrong, or two that changed places. The first letter and
-/// the last are right: with another ending it is another word.
+/// Whether a word is another one with one letter too many, too few or wrong, or with two letters swapped. The first and the last
+/// letter must be right, because with another ending it is another word.
 fn is_slip<'w>(word: &'w [u8], meant: &'w [u8]) -> bool {
     let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
     let ([first, .., last], [first_meant, .., last_meant]) = (word, meant) else { return false };

@@ -1,5 +1,5 @@
-//! What only a chat template, a provider or an operator writes: `<|im_start|>`, `[INST]`, `###(system_message)`, a tag around
-//! the model's input that is closed and was never opened, a line that says that the prompt ends.
+//! Marks that only a chat template, a provider or an operator writes: `<|im_start|>`, `[INST]`, `###(system_message)`, a closing
+//! tag around the model's input that was never opened, a line that says that the prompt ends.
 
 use crate::{
     Matches, Pattern,
@@ -15,7 +15,7 @@ const LONGEST: usize = 40;
 
 /// Judges the tags of a folded text.
 pub fn tags(text: &str, found: &mut Matches) {
-    // Frames that were opened, the end of the last fenced block that was counted, and where the last mark of one stands.
+    // Frames that are open, the number of fences so far, up to where they were counted, and the place of the last fence.
     let (mut opened, mut fences, mut counted, mut last) = (0_usize, 0_usize, 0_usize, None);
     for at in memchr::memchr3_iter(b'<', b'[', b'#', text.as_bytes()) {
         let (before, rest) = text.split_at_checked(at).unwrap_or_default();
@@ -37,7 +37,7 @@ pub fn tags(text: &str, found: &mut Matches) {
         let between = text.get(counted..at).unwrap_or_default();
         fences = fences.saturating_add(memchr::memmem::find_iter(between.as_bytes(), "```").count());
         counted = at;
-        // What nothing closes is no block.
+        // Without a closing fence, it is no block.
         let last_fence = || text.as_bytes().windows(3).rposition(|part| part == b"```");
         let mut is_closed = || *last.get_or_insert_with(last_fence) >= Some(at);
         let is_code = fences % 2 == 1 && is_closed() || is_quoted(before, tag.behind);
@@ -63,7 +63,7 @@ struct Tag<'t> {
 
 impl<'t> Tag<'t> {
     fn of(before: &str, text: &'t str) -> Option<Self> {
-        // Of several in a row, the first. Most are signs of a program or of HTML, and soon passed over.
+        // Of several such signs in a row, only the first. Most are signs of a program or of HTML, and are skipped quickly.
         let can_begin = match text.as_bytes() {
             [b'#', b'#', ..] => !before.ends_with('#'),
             [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'|' | b'/' | b'<', ..] => !before.ends_with('<'),
@@ -74,7 +74,7 @@ impl<'t> Tag<'t> {
             return None;
         }
         let ahead = before.trim_end_matches([' ', '\t']);
-        // Llama 2 has the system's mark behind its own.
+        // Llama 2 has the mark of the system behind its own mark.
         let begins_line =
             ahead.ends_with(['\n', '.', '!', '>']) || ahead.ends_with("[INST]") || before.is_empty();
         let marks = text.len().saturating_sub(text.trim_start_matches('#').len());
@@ -106,13 +106,13 @@ impl<'t> Tag<'t> {
         })
     }
 
-    /// The words of its name, and whether it is nothing else.
+    /// Whether its name has only words of these kinds.
     fn words(&self, kinds: u64) -> bool {
         let mut words = self.name.split(['_', '-', ' ']).filter(|word| !word.is_empty()).peekable();
         words.peek().is_some() && words.all(|word| kinds_of(word) & kinds != 0)
     }
 
-    /// A mark of a chat template, used and not only named.
+    /// Whether it is a mark of a chat template that is used and not only named.
     fn is_template(&self) -> bool {
         if self.is_heading {
             return self.words(SYSTEM | SAID | PROMPT | INSTRUCTION) && self.words_any(SYSTEM);
@@ -124,15 +124,15 @@ impl<'t> Tag<'t> {
             return (self.name == "INST" || is_head && self.name.contains(' ')) && self.is_used();
         }
         let is_mark = match self.is_double {
-            // `<<user>>` is a stereotype, or a field of a form letter.
+            // `<<user>>` is a UML stereotype, or a field of a form letter.
             true => self.name == "SYS" || self.is_barred && self.words(CHAT),
             false => matches!(self.name, "start_of_turn" | "end_of_turn"),
         };
         is_mark && self.is_used()
     }
 
-    /// Who uses a tag puts it at the beginning of a line, or goes on right behind it. A placeholder behind it makes a template,
-    /// and the end of a string a program.
+    /// Whether the tag is really used: it stands at the beginning of a line, or text follows directly behind it. With a
+    /// placeholder behind it, it belongs to a template, and at the end of a string, to a program.
     fn is_used(&self) -> bool {
         let behind = self.behind.trim_start_matches(['>', ' ', '\n']);
         // "<|im_end|> closes a turn."
@@ -140,7 +140,7 @@ impl<'t> Tag<'t> {
             self.behind.strip_prefix(' ').and_then(|behind| behind.split(' ').next()).unwrap_or_default();
         let is_told = word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_lowercase());
         const FILLED_IN: [char; 12] = ['{', '%', '$', '"', '\'', '`', '\\', '+', '<', '[', ',', ')'];
-        // `<|im_start|>user\n{question}<|im_end|>`: nothing else stands between the marks.
+        // `<|im_start|>user\n{question}<|im_end|>`: only a placeholder stands between the marks.
         let content = behind.as_bytes();
         let role = content.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
         let content = content.get(role..).unwrap_or_default().trim_ascii_start();
@@ -158,7 +158,7 @@ impl<'t> Tag<'t> {
         self.name.split(['_', '-', ' ']).any(|word| kinds_of(word) & kinds != 0)
     }
 
-    /// Around what the model is given: its instructions, its input, the result of a tool.
+    /// Whether it is a tag around what the model is given: its instructions, its input, the result of a tool.
     fn is_frame(&self) -> bool {
         !self.is_square
             && !self.is_heading
@@ -173,7 +173,7 @@ fn is_quoted(before: &str, behind: &str) -> bool {
     before.ends_with(['"', '\'', '`', '\\', '(', ',']) || behind.starts_with(['"', '\'', '`'])
 }
 
-/// Words that such a line begins with.
+/// Words with which such a line begins.
 pub const BEGINNINGS: u64 = SYSTEM | END;
 
 /// Judges lines such as "--- END OF SYSTEM PROMPT ---" and "SYSTEM: you must ..".
@@ -187,7 +187,7 @@ pub fn lines(tokens: &[Token], found: &mut Matches) {
         let (line, next) = after.split_at_checked(words.min(6)).unwrap_or_default();
         let is_about = |kinds: u64| line.iter().any(|word| word.is(kinds));
         if token.is(END) {
-            // "END OF USER INPUT"; but tools print such lines around what they found, and scripts around their parts.
+            // "END OF USER INPUT". But tools print such lines around their results, and scripts around their parts.
             let frames = line.iter().filter(|word| word.is(FRAME)).count();
             let is_last = || next.first().is_none_or(|next| next.follows(LINE | STOP));
             let is_of_system = is_about(SYSTEM) && (frames >= 2 || is_last());
@@ -205,7 +205,7 @@ pub fn lines(tokens: &[Token], found: &mut Matches) {
         }
         let is_head = line.iter().all(|word| word.is(SAID | PROMPT | INSTRUCTION | RULE | WITHIN | AI));
         let told = next.get(..next.len().min(8)).unwrap_or_default();
-        // Right behind the tag: `<system-..>` is another.
+        // The order must follow directly behind the tag: `<system-..>` is another tag.
         let is_order = match told {
             [you, must, ..] if you.is(YOU) => must.is(MODAL),
             [first, ..] => first.is(IGNORE | AI),

@@ -1,4 +1,4 @@
-//! A folded text as tokens: its words with what they are, and which signs stand before each.
+//! A folded text as tokens: its words with their kinds, and the signs before each word.
 
 use crate::{
     fold::is_ideograph,
@@ -18,13 +18,13 @@ pub const SIGN: u16 = 32;
 pub const GLUED: u16 = 64;
 /// A quotation ends.
 pub const UNQUOTE: u16 = 128;
-/// A clause begins that has nothing to do with the one before: a capital behind a line, a sign or a colon.
+/// A new clause begins: a word with a capital behind a line end, a sign or a colon.
 pub const CLAUSE: u16 = 256;
 
 /// A word of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
-    /// What it is in a sentence (`words.rs`); 0 where nothing is known of it.
+    /// What the word is in a sentence (`words.rs`); 0 if it is not known.
     kinds: u64,
     /// Where it begins in the folded text (bytes).
     pub offset: usize,
@@ -49,7 +49,7 @@ impl Token {
     }
 }
 
-/// Reads a folded text. Returns what its words are, all together.
+/// Reads a folded text. Returns the kinds of all its words together.
 pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
     let bytes = text.as_bytes();
     let (mut at, mut gap, mut all) = (0_usize, STOP | LINE, 0);
@@ -64,7 +64,7 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
                     SPACE => {}
                     MARK => gap |= SIGN,
                     0 => {
-                        // `_emphasis_` stands behind no word.
+                        // The mark of `_emphasis_` does not glue words.
                         let (length, signs) = sign(bytes, at, gap == 0 && at == start);
                         gap |= signs;
                         at = at.wrapping_add(length);
@@ -79,7 +79,7 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
             }
             continue;
         }
-        // Of apostrophes, those within a word belong to it.
+        // Apostrophes within a word belong to it. Others are quotation marks.
         let mut end = at;
         let is_apostrophe = |at: usize| bytes.get(at) == Some(&b'\'');
         if classes & APOSTROPHE != 0 {
@@ -121,7 +121,7 @@ fn ideographs(word: &str, start: usize, gap: &mut u16, tokens: &mut Vec<Token>) 
     while let Some(next) = word.get(at..).and_then(|rest| rest.chars().next()) {
         let rest = word.get(at..).unwrap_or_default();
         let (kinds, length) = table().beginning(rest).unwrap_or((0, next.len_utf8()));
-        // What nothing is known of is a word too, where it comes behind a sign or, in Korean, a space.
+        // An unknown word also becomes a token, if it comes behind a sign or, in Korean, behind a space.
         if kinds != 0 || *gap != 0 || at == 0 && matches!(next, '가'..='힣') {
             let offset = start.saturating_add(at);
             tokens.push(Token { kinds, offset, gap: std::mem::take(gap), is_loud: false });
@@ -132,8 +132,8 @@ fn ideographs(word: &str, start: usize, gap: &mut u16, tokens: &mut Vec<Token>) 
     all
 }
 
-/// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII, an apostrophe; white space, or a
-/// sign that is always the same; 0: see [`sign`].
+/// The classes of a byte: part of a word, small letter, part of a character beyond ASCII, apostrophe, white space, or a sign that
+/// always means the same. 0: see [`sign`].
 const INSIDE: u8 = 1;
 const LOWER: u8 = 2;
 pub const WIDE: u8 = 4;
@@ -161,7 +161,7 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// Whether the full stop there ends "e.g." and no sentence.
+/// Whether this full stop ends an abbreviation such as "e.g." and no sentence.
 fn is_abbreviated(text: &[u8], at: usize) -> bool {
     let Some([before @ .., a, b'.', b]) = text.get(..at) else { return false };
     a.is_ascii_alphabetic()
@@ -171,8 +171,8 @@ fn is_abbreviated(text: &[u8], at: usize) -> bool {
 
 const ESCAPE: u8 = 0x1b;
 
-/// Length of a terminal's colour (`ESC[31m`) or a tag of HTML without attributes at the beginning, or of its first sign alone; what it is to the
-/// words around it.
+/// Length of a terminal colour (`ESC[31m`) or of an HTML tag without attributes at the beginning, or of the first sign alone, and
+/// what it means for the words around it.
 fn mark(text: &[u8]) -> (usize, u16) {
     if let Some(inside) = text.strip_prefix(&[ESCAPE, b'[']) {
         let length = inside.iter().take_while(|byte| matches!(byte, b'0'..=b'?')).count();
@@ -184,12 +184,12 @@ fn mark(text: &[u8]) -> (usize, u16) {
     let (length, _) = word(name);
     let (name, behind) = name.split_at_checked(length).unwrap_or_default();
     let end = [">", "/>", " />"].into_iter().find(|end| behind.starts_with(end.as_bytes()));
-    // A longer word that is known is said to somebody: `<system>`.
+    // A longer name that is a known word is meant for somebody: `<system>`.
     let is_tag =
         (1..=10).contains(&length) && (length <= 2 || table().kinds(name, head(name, 0, length)) == 0);
     let Some(end) = end.filter(|_| is_tag) else { return (1, SIGN) };
     let tag = text.len().saturating_sub(behind.len()).saturating_add(end.len());
-    // Of a paragraph, a cell, an item, a heading or a line.
+    // Tags of a paragraph, a cell, an item, a heading or a line.
     match name {
         [b'p' | b'd' | b't' | b'l' | b'h' | b'o', ..] | [b'b', b'r', ..] | [b'u', b'l'] => {
             (tag, LINE | SIGN | CLAUSE)
@@ -198,7 +198,7 @@ fn mark(text: &[u8]) -> (usize, u16) {
     }
 }
 
-/// Length of the word at the beginning, and the classes of its bytes. Zeros if the text begins with no word.
+/// Length of the first word, and the classes of its bytes. Zeros if the text does not begin with a word.
 #[inline]
 pub fn word(text: &[u8]) -> (usize, u8) {
     let (mut length, mut classes) = (0_usize, 0);
@@ -218,12 +218,12 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// Length of the sign or white space that comes next, and what it is to the words around it.
+/// Length of the sign or white space that comes next, and what it means for the words around it.
 fn sign(text: &[u8], at: usize, is_first: bool) -> (usize, u16) {
     let rest = text.get(at..).unwrap_or_default();
     let sign = match rest {
         [ESCAPE | b'<', ..] => return mark(rest),
-        // Within a name or a number it ends nothing. Scripts without spaces have none behind it.
+        // Within a name or a number, it ends no sentence. Scripts without spaces have no space behind it.
         [b'.' | b'!' | b'?' | b';', next, ..] if matches!(*next, b'!'..=b'~') && *next != b'"' => SIGN,
         [b'.', ..] if is_abbreviated(text, at) => SIGN,
         [b'.' | b'!' | b'?' | b';', ..] => STOP,
@@ -232,7 +232,7 @@ fn sign(text: &[u8], at: usize, is_first: bool) -> (usize, u16) {
         [b'_', next, ..] if is_first && next.is_ascii_alphanumeric() => GLUED,
         [b',', ..] => COMMA,
         [b':', ..] => COLON,
-        // Of a fenced block.
+        // A fence of a code block.
         [b'`', b'`', ..] => SIGN,
         [b'"' | b'`', next, ..] if class(*next) & INSIDE != 0 => QUOTE,
         [b'"' | b'`', ..] => UNQUOTE,

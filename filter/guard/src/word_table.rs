@@ -1,4 +1,4 @@
-//! The words that are known, and what they are in a sentence. Looked up by the first eight bytes of a word.
+//! The known words, and their kinds in a sentence. They are looked up by the first eight bytes of a word.
 
 use std::sync::OnceLock;
 
@@ -23,10 +23,10 @@ pub struct Table {
     wide: Buckets,
 }
 
-/// Words in groups of which only one is looked through.
+/// Words in groups, so that only one group must be searched.
 struct Buckets {
     words: Vec<KnownWord>,
-    /// Where each group starts, and the last one ends.
+    /// Where each group starts, and where the last one ends.
     starts: Vec<usize>,
 }
 
@@ -52,10 +52,10 @@ impl Buckets {
 #[derive(Clone)]
 struct KnownWord {
     head: u64,
-    /// The part of a word's head that is compared. All of it, unless any ending may follow.
+    /// The bits of a word's head that are compared. All of them, unless any ending may follow.
     compared: u64,
     word: String,
-    /// Where the part of it begins that its head does not tell.
+    /// Where the part of the word begins that is not in its head.
     untold: usize,
     kinds: u64,
 }
@@ -75,7 +75,7 @@ impl KnownWord {
         self.compared != u64::MAX
     }
 
-    /// Whether a word with this head has the rest too.
+    /// Whether a word with the same head has the same rest.
     #[inline]
     fn goes_on(&self, word: &[u8]) -> bool {
         let untold = self.word.as_bytes().get(self.untold..).unwrap_or_default();
@@ -84,8 +84,8 @@ impl KnownWord {
     }
 }
 
-/// The first eight bytes of a word in lower case, and zeros where it is shorter. Bit 5 is set, which makes capitals small; a byte that is
-/// not ASCII loses that distinction.
+/// The first eight bytes of a word in lower case, with zeros if it is shorter. Bit 5 is set, which makes capitals small. Bytes
+/// beyond ASCII lose that difference too.
 #[inline]
 pub fn head(text: &[u8], start: usize, length: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();
@@ -147,13 +147,13 @@ impl Table {
         if kinds == 0 && may_be_slip(word, word.len()) { self.slipped(word) } else { kinds }
     }
 
-    /// What a word is with one letter put right. 0 if that makes no known word.
+    /// The kinds of a word after one letter is corrected. 0 if that gives no known word.
     #[inline(never)]
     fn slipped(&self, word: &[u8]) -> u64 {
         meant_by(word).map_or(0, |meant| self.kinds(meant.as_bytes(), head(meant.as_bytes(), 0, meant.len())))
     }
 
-    /// The longest word that a text of a script without spaces begins with: what it is, and its bytes.
+    /// The longest known word at the beginning of a text in a script without spaces: its kinds and its length in bytes.
     pub fn beginning(&self, text: &str) -> Option<(u64, usize)> {
         let words = self.wide.get(beginning(head(text.as_bytes(), 0, text.len())));
         let known = || words.iter().filter(|known| text.starts_with(&known.word));

@@ -1,5 +1,5 @@
-//! What stands around an order, by its shape: headings, names of values, lists and literals of programs, marks of a terminal and of
-//! HTML. Each test has texts that are found and neighbours of them that pass.
+//! What stands around an order, by its shape: headings, names of values, lists and literals of programs, marks of a terminal and
+//! of HTML. Each test has texts that must be found, and similar ones that must pass.
 
 use sentinel_guard::{Place, scan, scan_json};
 
@@ -64,7 +64,7 @@ fn strings_of_a_value_are_read_apart() {
     }
 }
 
-/// Who tells of attacks does so in the same line, or with a colon at its end.
+/// Whoever writes about attacks does so in the same line, or in a line that ends with a colon.
 #[test]
 fn the_name_of_a_value_and_another_line_tell_of_no_attack() {
     check(
@@ -310,7 +310,7 @@ fn a_fence_that_nothing_closes_hides_no_mark() {
     );
 }
 
-/// A person may set the own words aside, and a tool has said nothing.
+/// Users may set their own words aside. A tool has no words of its own.
 #[test]
 fn the_own_words_may_be_set_aside() {
     for text in

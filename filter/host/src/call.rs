@@ -18,8 +18,8 @@ use crate::{control, message, spans};
 
 /// The header with the trace that a request is part of (W3C Trace Context).
 pub const TRACE: &str = "traceparent";
-/// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
-/// the message). All of it is hashed.
+/// The header by which Envoy chooses one of several embedding services, so that one scope always goes to the same one. Envoy
+/// cannot look into the message. Everything in the header is hashed.
 const SCOPE: &str = "x-sentinel-scope";
 
 /// How long the service may take to store an answer: nobody waits for it.
@@ -42,7 +42,7 @@ pub struct GrpcCall<'a> {
     pub timeout: Duration,
 }
 
-/// Asks the embedding service. `trace`: the request's header `TRACE`, of which a host by itself tells the service nothing.
+/// Asks the embedding service. `trace`: the request's header `TRACE`. A host does not send it to the service by itself.
 pub fn ask(config: &Config, question: Question, trace: Option<Vec<u8>>) -> GrpcCall<'_> {
     let scope = [question.tenant.as_str(), &question.agent, &question.run].join("-");
     let wait = question.cache.as_ref().map_or(0, |lookup| u64::from(lookup.wait));
@@ -123,7 +123,7 @@ pub fn answered(reply: Result<&[u8], ServiceOutcome>) -> Result<ServiceReply, Se
     Ok(message::reply(reply))
 }
 
-/// What came back for what a worker sent.
+/// Reads the reply to a message that a worker sent.
 pub fn background_reply(
     sent: MessageKind,
     reply: Result<&[u8], ServiceOutcome>,

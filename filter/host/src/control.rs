@@ -41,7 +41,7 @@ pub fn reservation(reservation: Reservation) -> v1::ReserveRequest {
     }
 }
 
-/// `is_priced`: with the money.
+/// `is_priced`: the money is included.
 fn amounts(Amounts(values): Amounts, is_priced: bool) -> Vec<v1::Amount> {
     let all = (1..).zip(values).skip(usize::from(!is_priced));
     all.map(|(unit, value)| v1::Amount { unit, value }).collect()
@@ -178,7 +178,7 @@ fn turn(turn: Turn) -> v1::Turn {
     }
 }
 
-/// What genai-prices calls the provider that a dialect is of. Others speak it too: the model's name decides then.
+/// The name that genai-prices has for the provider of a dialect. If others speak the dialect too, the model's name decides.
 fn provider(dialect: &str) -> &'static str {
     match dialect {
         "openai_chat" | "openai_responses" => "openai",

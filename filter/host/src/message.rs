@@ -63,10 +63,10 @@ fn found(result: CacheResult) -> LookupReply {
     }
 }
 
-/// The message counts what came from the provider's cache among the input.
+/// In the message, the input includes tokens from the provider's cache.
 fn answer(answer: CachedAnswer) -> StoredAnswer {
     let (text, calls) = match answer.called {
-        // An answer that claims calls and has none is no answer.
+        // An answer that says it has calls, but has none, is no answer.
         Some(Called { calls, .. }) if calls.is_empty() => Default::default(),
         Some(Called { text, calls }) => (text, calls),
         None => (answer.text, Vec::new()),
@@ -91,7 +91,7 @@ pub fn store(order: StoreOrder) -> StoreAnswerRequest {
     let StoredAnswer { text, calls, model, id, usage, cost } = order.answer;
     let call =
         |call: FunctionCall| sentinel_proto::v1::FunctionCall { name: call.name, arguments: call.arguments };
-    // A service that does not know of calls is to find no answer, and not half of one.
+    // A service that does not know calls must find no answer here, and not half of one.
     let (text, called) = if calls.is_empty() {
         (text, None)
     } else {

@@ -1,5 +1,5 @@
-//! Headers as the ABI of proxy-wasm lays them out: their number, the lengths of each name and value, then each name and value with a
-//! zero behind it.
+//! Headers in the memory layout of the proxy-wasm ABI: their number, the lengths of each name and value, then each name and value
+//! with a zero byte behind it.
 
 #[derive(Debug, Default)]
 pub struct Pairs(pub Vec<u8>);
@@ -20,7 +20,7 @@ impl Pairs {
         values
     }
 
-    /// Gives the values of a header until one is taken. Most headers are passed over by the length of their name.
+    /// Gives the values of a header to `take` until it returns something. Most headers are skipped because their names have another length.
     fn find<'h, T>(&'h self, name: &str, mut take: impl FnMut(&'h [u8]) -> Option<T>) -> Option<T> {
         let (lengths, texts) = self.parts()?;
         let mut start = 0_usize;

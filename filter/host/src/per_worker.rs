@@ -22,9 +22,9 @@ use crate::{
     shared::{self, SECRET},
 };
 
-/// One of these for each worker and configuration.
+/// Exists once for each worker and configuration.
 pub struct PerWorker {
-    /// As the host was given it, without live settings.
+    /// The configuration as the host was given it, without live settings.
     pub config: Arc<Config>,
     pub series: Series,
     worker: RefCell<Worker>,
@@ -39,7 +39,7 @@ impl PerWorker {
         Self { config, series: Series::declared(define), worker, secret: OnceCell::new() }
     }
 
-    /// What new requests go by.
+    /// The configuration for new requests.
     pub fn current(&self) -> Arc<Config> {
         self.worker.try_borrow().map_or_else(|_| Arc::clone(&self.config), |worker| worker.config())
     }
@@ -49,7 +49,7 @@ impl PerWorker {
         self.worker.try_borrow().ok().and_then(|worker| worker.tick())
     }
 
-    /// What whoever configures the filter has to know.
+    /// A warning for whoever configures the filter.
     pub fn warning(&self) -> Option<&'static str> {
         self.worker.try_borrow().ok().and_then(|worker| worker.warning())
     }

@@ -1,5 +1,5 @@
-//! Ids of metrics, for hosts that have no labels: there a counter with the values of its labels is a metric of its own. Those
-//! without labels are defined when the configuration is read, the others when they are first used.
+//! Ids of metrics, for hosts without labels: there, a counter with certain label values is a metric of its own. Metrics without
+//! labels are defined when the configuration is read, the others when they are first used.
 
 use std::cell::RefCell;
 

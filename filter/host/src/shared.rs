@@ -1,15 +1,14 @@
-//! What all workers of one host share before the first request comes: the secret, and the slots that two of them could store at
-//! once.
+//! What all workers of a host share before the first request comes: the secret, and slots that two workers might store at the same time.
 
 use sentinel_pipeline::{
     fail_open,
     host::{Process, Secret},
 };
 
-/// Where the secret lies.
+/// The key of the secret.
 pub const SECRET: &str = "sentinel/secret";
 
-/// Stores what has to be there, each where nothing is stored yet. Each worker does it, and again when the configuration changes.
+/// Stores what must be there, unless it is stored already. Each worker does this, and does it again when the configuration changes.
 pub fn prepare(process: &dyn Process) {
     let secret = [process.random().to_le_bytes(), process.random().to_le_bytes()].as_flattened().to_vec();
     for (key, bytes) in fail_open::slots().chain([(SECRET.to_owned(), secret)]) {

@@ -85,7 +85,7 @@ impl<'a> Conversation<'a> {
         if offer.forced.is_none()
             && let Some(denied) = self.denied_elsewhere(may)?
         {
-            // Where nobody knows what it is, nothing can be cut.
+            // If it is not known what it is, nothing can be cut.
             offer = Offer { edits: Vec::new(), forced: Some(denied), ..offer };
         }
         Ok(offer)
@@ -277,9 +277,9 @@ impl<'a> BodyIds<'a> {
 /// No file has a longer name (bytes).
 const LONGEST_NAME: usize = 256;
 
-/// Gives `visit` what is said in and beside a picture, a file or anything else that a provider may know: every string with a space, an
-/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none. The words of a file's name may have hyphens or
-/// the like between them.
+/// Gives `visit` everything that is said in and beside a picture, a file or anything else that a provider may know: every string
+/// with a space, an escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has no such strings. In a file's
+/// name, hyphens and the like may separate words.
 pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = json.as_bytes();
     let mut at = 0_usize;

@@ -70,8 +70,8 @@ pub trait Dialect: Debug + Sync {
         self.error(status, message)
     }
 
-    /// What ends a stream under way with an error that the provider's client library raises and does not retry. It stands behind
-    /// a whole frame.
+    /// The bytes that end a stream under way with an error. The provider's client library raises the error and does not retry it.
+    /// They are sent behind a whole frame.
     fn stream_error(&self, status: u16, message: &str) -> Vec<u8> {
         self.like().stream_error(status, message)
     }

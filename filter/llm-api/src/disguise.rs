@@ -1,5 +1,5 @@
-//! What could hide from a reader of a request, though a server behind the filter may read it: names in another spelling, and
-//! members that a gateway hands on to the provider as they are. Only asked where an operator forbids something.
+//! What a reader of a request could miss, though a server behind the filter may read it: names in another spelling, and members
+//! that a gateway hands on to the provider as they are. Only checked if an operator forbids something.
 
 use crate::{
     conversation::{Conversation, texts_of_media},
@@ -54,7 +54,7 @@ const OF_ITEMS: [&str; 15] = [
     "response",
     "toolResult",
 ];
-/// Members of a body that every provider reads itself, or whose names are the client's own words: schemas, labels.
+/// Members of a body that every provider reads itself, or in which the client chooses the names: schemas, labels.
 const READ: [&str; 26] = [
     "messages",
     "contents",
@@ -83,7 +83,7 @@ const READ: [&str; 26] = [
     "requestMetadata",
     "labels",
 ];
-/// Schemas and documents, at any depth: the client's own words too, though the guard reads them.
+/// Schemas and documents, at any depth. The client chooses the names in them too, but the guard reads them.
 const OWN: [&str; 8] = [
     "guided_json",
     "structured_outputs",
@@ -97,12 +97,12 @@ const OWN: [&str; 8] = [
 /// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
 const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
-/// What begins a name of tools that are left out.
+/// Beginnings of the names of lists with tools that are left out.
 const LEFT_OUT: [&str; 7] = ["exclude", "disable", "disallow", "block", "deny", "denied", "forbid"];
-/// Stands for all names that begin so: LiteLLM searches the stores in `vector_store_ids`.
+/// Stands for all names that begin like this: LiteLLM searches the stores in `vector_store_ids`.
 const STORES: &str = "vectorstore";
-/// Stands for every name that is made of the words below alone, `search` among them: Baichuan's `with_search_enhance`. A word stands before
-/// those that it begins with.
+/// Stands for every name that consists only of the words below, with `search` among them: Baichuan's `with_search_enhance`. A
+/// word stands before the words with which it begins.
 const SEARCH: &str = "search";
 const OF_SEARCHES: [&str; 16] = [
     SEARCH,
@@ -122,8 +122,8 @@ const OF_SEARCHES: [&str; 16] = [
     "speed",
     "x",
 ];
-/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent, Venice,
-/// OpenRouter and Open WebUI.
+/// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, xAI, Qwen, Baidu, Tencent,
+/// Venice, OpenRouter and Open WebUI.
 pub(crate) const SWITCHES: [(&str, &str); 15] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
@@ -152,7 +152,7 @@ pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
     if switch == STORES {
         return name.starts_with(STORES);
     }
-    // What is left of `enabled` is a letter.
+    // Of `enabled`, a `d` is left.
     let (mut rest, mut is_search) = (name.as_str(), false);
     while let Some(word) = OF_SEARCHES.iter().find(|word| rest.starts_with(**word)) {
         is_search |= *word == SEARCH;
@@ -165,13 +165,13 @@ pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
 #[inline(never)]
 pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
     let is_off = |value: Raw<'_>| matches!(value.get(), "null" | "false" | "0" | "[]" | "\"off\"");
-    // What may say so within: others are on wherever they stand.
+    // The member inside that may switch it off. Switches without one are on if they are present.
     let says = match switch {
         "search_parameters" => "mode",
         "web_search" => "enable",
-        // Nothing is in it.
+        // An empty value names no store.
         STORES if matches!(value.get(), "{}" | "\"\"") => return false,
-        // Under such a name may stand options or words to search for.
+        // Options or words to search for may stand under such a name too.
         SEARCH => {
             let says = ["true", "1", "\"true\"", "\"on\"", "\"auto\""];
             return says.iter().any(|says| value.get().eq_ignore_ascii_case(says));
@@ -182,20 +182,20 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
     !(is_off(value) || !said.is_empty() && said.into_iter().all(is_off))
 }
 
-/// Whether a member's name is one of these only if the case of its letters says nothing.
+/// Whether a member's name equals one of these only if the case of its letters does not count.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
     let name = key.text();
-    // No spelling is shorter. Most names differ in the first letter.
+    // No other spelling is shorter. Most names already differ in the first letter.
     known.iter().any(|known| name.len() >= known.len() && is_alike(&name, known) && *known != name)
 }
 
-/// Whether a member of an object is such a name.
+/// Whether an object has a member with such a name.
 #[inline(never)]
 pub(crate) fn hides(raw: Raw<'_>, known: &[&str]) -> bool {
     raw.members().any(|(key, _)| is_disguised(&key, known))
 }
 
-/// Whether two names are one where case says nothing. Two letters beyond ASCII have a capital or a small letter in ASCII.
+/// Whether two names are equal if case does not count. For two letters beyond ASCII, the other case is an ASCII letter.
 fn is_alike(name: &str, known: &str) -> bool {
     let mut known = known.bytes();
     name.chars().all(|letter| {
@@ -209,7 +209,7 @@ fn is_alike(name: &str, known: &str) -> bool {
 }
 
 impl<'a> Conversation<'a> {
-    /// Returns an error where a name that decides something is written in a way that only some servers read.
+    /// Returns an error if a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
         let is_response = |key: &Key<'_>| key.is("functionResponse") || key.is("function_response");
         let hides_part = |part: Raw<'_>| {
@@ -227,8 +227,8 @@ impl<'a> Conversation<'a> {
         if in_body || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
 
-    /// What stands under a name that is one of those within a member that the provider's format does not know, and that a gateway may hand on
-    /// (`extra_body`, `additionalModelRequestFields`).
+    /// The values of all members with such a name, within members that the provider's format does not know and that a gateway may
+    /// hand on (`extra_body`, `additionalModelRequestFields`).
     pub(crate) fn handed_on(&self, is_one: IsOne<'_>) -> Vec<Raw<'a>> {
         let mut found = Vec::new();
         self.unknown().for_each(|(_, value)| search(*value, is_one, DEEPEST, &mut found));
@@ -240,7 +240,7 @@ impl<'a> Conversation<'a> {
         self.top.members().iter().filter(|(key, _)| !READ.iter().chain(&OWN).any(|name| key.is(name)))
     }
 
-    /// A denied tool in such a member.
+    /// A denied tool in such a member, if there is one.
     pub(crate) fn denied_elsewhere(&self, may: May<'_>) -> Result<Option<String>, Unreadable> {
         let are_servers = one_of(&SERVERS);
         for (is_list, are_servers) in [(&holds_tools as IsOne<'_>, false), (&are_servers, true)] {
@@ -263,7 +263,7 @@ impl<'a> Conversation<'a> {
                 }
             }
         }
-        // Any object is a yes there (Open WebUI).
+        // There, any object means yes (Open WebUI).
         let features: Vec<_> = self.top.all(&["features"]).into_iter().map(Object::of).collect();
         let is_on = |switch: &str| {
             let values = self.handed_on(&|key| is_switch(key, switch) || one_of(&[switch])(key));
@@ -274,11 +274,11 @@ impl<'a> Conversation<'a> {
         Ok(on.map(|(_, tool)| (*tool).to_owned()))
     }
 
-    /// What a client fills into a prompt that the provider keeps, and what only some servers put into one: documents, values for a
-    /// template.
+    /// Gives `visit` what a client fills into a prompt that the provider keeps, and what only some servers put into a prompt:
+    /// documents, values for a template.
     pub fn variables(&self, visit: &mut dyn FnMut(&'a str)) {
         for (key, value) in self.top.members() {
-            // One of these stands before the tools (TGI).
+            // Servers may put one of these in front of the tools (TGI).
             let is_of_prompt = ["prompt", "promptVariables", "tool_prompt"].iter().any(|name| key.is(name));
             if is_of_prompt || !value.is_string() && !READ.iter().any(|name| key.is(name)) {
                 texts_of_media(value.get(), visit);
@@ -287,15 +287,15 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Whether a member is one of those that are looked for.
+/// Whether a member is one of those that are searched for.
 type IsOne<'n> = &'n dyn Fn(&Key<'_>) -> bool;
 
-/// Whether a member has one of these names, in any case and both spellings.
+/// Whether a member has one of these names, in any case, and in snake case or camel case.
 fn one_of<'n>(names: &'n [&'n str]) -> impl Fn(&Key<'_>) -> bool + 'n {
     |key| names.contains(&&*snake_case(&key.text())) || is_disguised(key, names)
 }
 
-/// Whether a member is a list of tools, of a router or a template (`custom_tools`), and not of those that are left out.
+/// Whether a member is a list of tools, as a router or a template has one (`custom_tools`), and not a list of tools that are left out.
 #[inline(never)]
 fn holds_tools(key: &Key<'_>) -> bool {
     let name = snake_case(&key.text());
@@ -303,7 +303,8 @@ fn holds_tools(key: &Key<'_>) -> bool {
     name.ends_with("tools") && !is_left_out() || one_of(&TOOLS)(key)
 }
 
-/// The lists in a member that may be one, or a table of such (Groq's `enabled_tools`). A list counts only if it is an object, or holds an object or a string.
+/// The lists in a member that may be a list itself or a table of lists (Groq's `enabled_tools`). Only an object, or a list with
+/// an object or a string in it, counts.
 #[inline(never)]
 fn lists_in(value: Raw<'_>) -> Vec<Raw<'_>> {
     let is_table = || element_names(value).own.iter().all(String::is_empty);
@@ -317,7 +318,7 @@ fn lists_in(value: Raw<'_>) -> Vec<Raw<'_>> {
     lists
 }
 
-/// The members of these names in a value, at any depth, but not in schemas and documents.
+/// Finds the members with these names in a value, at any depth, but not in schemas and documents.
 #[inline(never)]
 pub(crate) fn search<'a>(value: Raw<'a>, is_one: IsOne<'_>, left: usize, found: &mut Vec<Raw<'a>>) {
     let Some(left) = left.checked_sub(1) else { return };

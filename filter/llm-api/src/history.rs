@@ -39,7 +39,7 @@ pub struct History<'a> {
     buffer: Cell<Vec<Part<'a>>>,
 }
 
-/// Words in a message, as JSON: one value, or the last elements of a long list.
+/// Texts in a message, as JSON: one value, or the last elements of a long list.
 #[derive(Clone, Copy, Debug)]
 pub enum Written<'a> {
     /// Payload by the message's role. The text of a document counts too.
@@ -124,8 +124,8 @@ impl<'a> History<'a> {
         read.end
     }
 
-    /// Gives all words of a message to `visit`, as they stand in the body and not decoded, to be searched; of an answer, what is not
-    /// the model's. Returns an error when a part cannot be read.
+    /// Gives `visit` all texts of a message that are to be searched, as they stand in the body and not decoded. Of an answer,
+    /// only what is not the model's. Returns an error when a part cannot be read.
     pub fn written(&self, at: usize, visit: &mut dyn FnMut(Written<'a>)) -> Result<(), Unreadable> {
         let is_answer = self.role(at) == Role::Assistant;
         let is_read = |at: &usize| !is_answer || self.roles.get(*at) == Some(&Role::Other);
@@ -134,24 +134,24 @@ impl<'a> History<'a> {
             let mut give = |element: Option<usize>, found: ItemPart<'a>| match found {
                 ItemPart::Text(raw) if !raw.is_string() => end = Err(Unreadable::Shape),
                 ItemPart::Text(raw) => visit(Written::Text(raw.get())),
-                // What is in it is not read.
+                // What is in the rest of a long list is not read element by element.
                 ItemPart::Rest(rest) => {
                     visit(Written::Text(rest));
                     visit(Written::Result(rest));
                 }
-                // What it is, a provider may know: a text, or a result of a tool.
+                // Only a provider may know what it is: a text, or a result of a tool.
                 ItemPart::Other(raw) => {
                     visit(Written::Text(raw.get()));
                     visit(Written::Result(raw.get()));
                 }
-                // Of a picture among others, `Around` has all that is said.
+                // For a picture in a list, `Around` has everything that is said.
                 ItemPart::Media(_) if element.is_none() => {
                     texts_of_media(item.raw.get(), &mut |text| visit(Written::Text(text)));
                 }
                 ItemPart::Around(raw) => texts_of_media(raw.get(), &mut |text| {
                     visit(if has_result { Written::Result(text) } else { Written::Text(text) });
                 }),
-                // No model wrote it: those of models are not asked for here.
+                // The model did not write it: calls of the model are not asked for here.
                 ItemPart::Call(ItemCall { arguments: Some(given), .. }) => visit(Written::Text(given.get())),
                 ItemPart::Result(ItemResult { content: Some(content), .. }) => {
                     has_result = true;

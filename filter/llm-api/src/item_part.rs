@@ -23,7 +23,7 @@ pub(crate) enum ItemPart<'a> {
     Reference,
     /// Anything else, as it stands in the body.
     Other(Raw<'a>),
-    /// All of an element that holds a picture or a file.
+    /// The whole element that holds a picture or a file.
     Around(Raw<'a>),
 }
 
@@ -113,7 +113,7 @@ impl<'v, 'a> Finder<'v, 'a> {
         (self.give)(self.element, found);
     }
 
-    /// Gives an element in which nothing was found, or more may stand beside what was found.
+    /// Gives the whole element if nothing was found in it, or if more may stand beside what was found.
     fn give_rest(&mut self, element: Raw<'a>) {
         if !self.has_given {
             self.give(ItemPart::Other(element));

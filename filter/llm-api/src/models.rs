@@ -12,8 +12,9 @@ impl Conversation<'_> {
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
     pub fn models(&self) -> Vec<String> {
-        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
-        // `plugins`; LiteLLM reads `fallbacks`, `deployment_id` and `model_id`; LM Studio reads `draft_model`.
+        // The provider may use the model of the path, and a router before it the model of the body. OpenRouter reads `models`,
+        // and `analysis_models` in `plugins`. LiteLLM reads `fallbacks`, `deployment_id` and `model_id`. LM Studio reads
+        // `draft_model`.
         let is_fallback = |key: &Key<'_>| names_models(key) == Some(Naming::Fallbacks);
         let (mut lists, mut tables) = (self.handed_on(&is_model), self.handed_on(&is_fallback));
         for (key, value) in self.top.members() {
@@ -22,7 +23,7 @@ impl Conversation<'_> {
                 Some(_) => lists.push(*value),
                 None if key.is("deployment_id") || key.is("model_id") => lists.push(*value),
                 None if self.format.has_agents && key.is("agent") => lists.push(*value),
-                // Vertex AI goes by the model of a route that the request names.
+                // Vertex AI uses the model of a route that the request names.
                 None if key.is("generationConfig") || key.is("generation_config") => {
                     for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
                         search(route, &is_model, tools::DEEPEST, &mut lists);
@@ -42,7 +43,7 @@ impl Conversation<'_> {
         }
         let mut found = Vec::new();
         lists.into_iter().for_each(|list| add_models(list, false, &mut found));
-        // A lone text within may say anything.
+        // A string in place of a table may say anything.
         let tables = tables.into_iter().filter(|table| !table.is_string());
         tables.for_each(|table| add_models(table, true, &mut found));
         tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
@@ -56,7 +57,7 @@ enum Naming {
     Models,
     /// Models, or tables of models.
     Fallbacks,
-    /// Something else of fallbacks. Beside a model it may be one; among settings it may say when they are asked.
+    /// Something else about fallbacks. Beside a model it may name one. Among settings, it may say when fallbacks are used.
     Other,
 }
 
@@ -78,7 +79,7 @@ fn is_model(key: &Key<'_>) -> bool {
     names_models(key) == Some(Naming::Models)
 }
 
-/// The models of a list: names, objects that name one, or tables from one model to others. Of anything else, all that it says.
+/// Adds the models of a list: names, objects that name one, or tables from one model to others. Of any other element, all strings.
 #[inline(never)]
 fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
     for element in listed(list) {
@@ -97,14 +98,14 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
     }
 }
 
-/// All strings in a value. What stands deeper counts as one.
+/// Adds all strings in a value. What is nested too deeply is added as a whole.
 fn add_strings<'a>(value: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
     let Some(left) = left.checked_sub(1).filter(|_| !value.is_string()) else { return found.push(value) };
     let values = value.members().map(|(_, value)| value).chain(value.elements());
     values.for_each(|value| add_strings(value, left, found));
 }
 
-/// Members of a tool that hold what its client made up.
+/// Members of a tool whose content the client chooses freely.
 const OF_FUNCTIONS: [&str; 9] = [
     "function",
     "functionDeclarations",
@@ -117,9 +118,9 @@ const OF_FUNCTIONS: [&str; 9] = [
     "input_examples",
 ];
 
-/// The models that tools ask, as an adviser, a panel or a ranker: beside the tool's type, in its settings, or deeper in a tool of the
-/// provider. Names in a schema are the client's own.
-/// `left`: levels of tools within tools that may still come. What stands deeper counts as a model that nobody knows.
+/// Adds the models that tools use, as an adviser, a panel or a ranker: named beside the tool's type, in its settings, or deeper
+/// in a tool of the provider. Names in a schema are the client's own. `left`: levels of tools within tools that may still follow.
+/// What is nested deeper counts as an unknown model.
 fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
     let Some(left) = left.checked_sub(1) else { return found.push(list) };
     for tool in listed(list).into_iter().map(Object::of) {

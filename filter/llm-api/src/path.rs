@@ -14,15 +14,15 @@ pub struct PathFacts {
     pub framing: Option<Framing>,
     /// `None` if the body names the model.
     pub model: Option<String>,
-    /// Models that the path or its query names beside that. Whoever reads them uses them whatever model the body names.
+    /// Models that the path or its query also names. Servers that read them use them, whatever model the body names.
     pub others: Vec<String>,
     /// If the path decides whether the answer is a stream: the end of the path for a stream, and for a whole answer.
     pub methods: Option<[&'static str; 2]>,
 }
 
-/// A request's path in the normal form: without the query, percent-decoded, without `;parameters`, a fragment, repeated or
-/// closing slashes, `.` and `..`, white space and control characters around a segment. Some servers treat these forms as the plain path, so
-/// the filter must too.
+/// A request's path in its normal form. Removed are the query, percent-encoding, `;parameters`, a fragment, repeated or closing
+/// slashes, `.` and `..`, and white space and control characters around a segment. Some servers treat all these forms as the
+/// plain path, so the filter must too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPath<'a> {
     pub path: Cow<'a, str>,
@@ -35,9 +35,9 @@ impl<'a> RequestPath<'a> {
         Self::readings(target).into_iter().next().unwrap_or(Self { path: Cow::Borrowed(path), query })
     }
 
-    /// The paths that servers may read in a target: what `..` takes away depends on whether they decode, and cut off parameters and
-    /// the like, before or afterwards. To most of them an escaped `?` or `#` is a part of a segment; one that decodes twice takes it for
-    /// the end of the path.
+    /// The paths that servers may read in a target. What `..` removes depends on whether a server first decodes and cuts off
+    /// parameters and the like, or does so afterwards. To most servers, an escaped `?` or `#` is part of a segment. A server that
+    /// decodes twice takes it for the end of the path.
     #[inline(never)]
     pub fn readings(target: &'a str) -> Vec<Self> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -48,7 +48,7 @@ impl<'a> RequestPath<'a> {
         let whole = decoded(path);
         let in_url = decoded(&resolved(path, SEPARATORS, true, |name| name));
         let mut paths = vec![
-            // As a URL is read, as nginx does, and as Tomcat does.
+            // As in a URL, in nginx, and in Tomcat.
             plain(&resolved(&in_url, &['/'], false, |name| name)),
             plain(&resolved(&whole, &['/'], false, |name| name)),
             plain(before(&whole, &['#', '?'])),
@@ -58,7 +58,7 @@ impl<'a> RequestPath<'a> {
     }
 }
 
-/// Whether a path is in its normal form already: no segment is empty or begins with a dot, and no sign reads otherwise elsewhere.
+/// Whether a path is in its normal form already: no segment is empty or begins with a dot, and no character may be read in another way.
 fn is_plain(path: &str) -> bool {
     let mut last = b' ';
     let are_plain = path.bytes().all(|byte| {
@@ -71,7 +71,7 @@ fn is_plain(path: &str) -> bool {
 
 const SEPARATORS: &[char] = &['/', '\\'];
 
-/// A proxy and a server behind it may each decode.
+/// Decodes several times, because a proxy and a server behind it may each decode.
 #[inline(never)]
 fn decoded(path: &str) -> String {
     let mut decoded = percent_decoded(path);
@@ -94,7 +94,7 @@ fn before<'a>(text: &'a str, signs: &[char]) -> &'a str {
     text.split(signs).next().unwrap_or_default()
 }
 
-/// Without `.` and `..`. `name`: what of a segment counts. `is_raw`: `..` takes an empty segment away too.
+/// Removes `.` and `..`. `name`: the part of a segment that counts. `is_raw`: empty segments count too, so `..` may remove one.
 #[inline(never)]
 fn resolved(path: &str, separators: &[char], is_raw: bool, name: fn(&str) -> &str) -> String {
     let (mut plain, mut begins) = (String::new(), Vec::new());
@@ -151,12 +151,13 @@ pub(crate) fn model_before_method(path: &str) -> (Option<String>, &str) {
     (before.rsplit_once('/').map(|(_, model)| model.to_owned()), method)
 }
 
-/// What stands before a model in a path. The first two do so behind another of them, too.
+/// Segments in front of a model. The first two count even if another one came before.
 const BEFORE_MODELS: [&str; 5] = ["deployments", "engines", "models", "endpoints", "upstream"];
 const ENGINES: usize = 1;
 
-/// The models that a path names as a deployment, an engine and the like (Azure: `/openai/deployments/NAME/chat/completions`), and a
-/// query as `model` (LiteLLM). A name may have slashes. Of many places the first and the last one count.
+/// The models that a path names as a deployment, an engine and the like (Azure: `/openai/deployments/NAME/chat/completions`), and
+/// those that a query names as `model` (LiteLLM). A name may have slashes. If there are several places, the first and the last
+/// one count.
 pub(crate) fn named_beside(path: &str, query: &str) -> Vec<String> {
     let (mut places, mut at) = (Vec::new(), 0_usize);
     for segment in path.split('/') {
@@ -175,7 +176,7 @@ pub(crate) fn named_beside(path: &str, query: &str) -> Vec<String> {
     models.map(str::to_owned).chain(asked).collect()
 }
 
-/// The model at the beginning of `rest`, up to a version or what is asked of it. `kind`: what stands before it.
+/// The model at the beginning of `rest`, up to a version or an endpoint. `kind`: the segment in front of it.
 #[inline(never)]
 fn model_before_end(kind: usize, rest: &str) -> Option<&str> {
     let (before, asked) = last_segment(rest);
@@ -183,15 +184,15 @@ fn model_before_end(kind: usize, rest: &str) -> Option<&str> {
     let model = match asked.to_ascii_lowercase().as_str() {
         "completions" if chat.eq_ignore_ascii_case("chat") => model,
         "responses" | "messages" => before,
-        // A path of the operator's own.
+        // A path that the operator chose.
         _ if kind <= ENGINES => rest.split('/').next()?,
         _ => return None,
     };
     let (first, last) = last_segment(model);
     let model = match ends_with_version(last) {
-        // A server's software, and no model (Docker).
+        // The name of a server's software, and no model (Docker).
         true if kind == ENGINES && !first.contains('/') => return None,
-        // A deployment may be called so.
+        // A deployment may have the name of a version.
         true if kind > 0 || !first.is_empty() => first,
         _ => model,
     };

@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Each is the plain path for one kind of server: `..` takes away what it counts as a segment.
+    /// Each of these paths is the plain path for one kind of server: `..` removes what that server counts as a segment.
     #[test]
     fn a_sign_that_some_take_for_an_end_hides_no_path() {
         for target in [

@@ -89,7 +89,7 @@ impl Spotlight {
         }
     }
 
-    /// What a document or a search result says. The data of a file is no text.
+    /// Marks the texts of a document or a search result. The data of a file is no text.
     fn mark_page(&self, body: &str, page: &Object<'_>, edits: &mut Vec<Edit>) {
         // The source of a search result is an address.
         for source in page.all(&["source"]).into_iter().map(Object::of) {
@@ -129,7 +129,7 @@ impl Spotlight {
         while let Some(found) = next_special(inside, at) {
             let (c, length) = decoded(inside, found);
             at = found.saturating_add(length);
-            // Most that are found here are ideographs.
+            // Most characters that are found here are ideographs.
             let may_open = !matches!(c, '\u{3040}'..='\u{D7FF}');
             if may_open && alike(c) == Some('<') && self.follows(inside, at) {
                 edits.push(Edit {
@@ -150,7 +150,7 @@ impl Spotlight {
         while at < inside.len() {
             let (c, length) = decoded(inside, at);
             at = at.saturating_add(length);
-            // Nobody sees the letters of tags either.
+            // Tag characters are invisible too.
             let seen = alike(c).filter(|_| c < '\u{E0000}');
             match wanted {
                 None => return true,

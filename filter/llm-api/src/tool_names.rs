@@ -8,11 +8,11 @@ use crate::{
 
 /// Prefix for the name of an MCP server whose tools the provider offers by itself.
 pub(crate) const MCP: &str = "mcp:";
-/// What the address of LiteLLM's own servers begins with.
+/// Beginning of the address of LiteLLM's own servers.
 const GATEWAY: &str = "litellm_proxy";
 /// Types of such a server.
 const OF_SERVERS: [&str; 2] = ["mcp_server", "url"];
-/// Tools of Gemini. A router takes them in tools of other formats.
+/// Tools of Gemini. A router also accepts them in tools of other formats.
 const OF_GEMINI: [&str; 7] = [
     "google_search",
     "google_search_retrieval",
@@ -22,7 +22,7 @@ const OF_GEMINI: [&str; 7] = [
     "code_execution",
     "computer_use",
 ];
-/// Where a name stands in an object of its own.
+/// Inner objects that may hold the name.
 const INNER: [&str; 4] = ["function", "custom", "toolSpec", "systemTool"];
 
 /// The names that something in a list of tools goes by.
@@ -35,33 +35,33 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The name that forbids it.
+    /// The name because of which it is denied.
     #[inline(never)]
     pub fn denied(&self, may: May<'_>) -> Option<&String> {
         let own = self.own.iter().find(|name| !may(name, PolicyLists::Both));
         own.or_else(|| self.further.iter().find(|name| !may(name, PolicyLists::Deny)))
     }
 
-    /// A server of the type `mcp`, and the one within it that Zhipu reads.
+    /// Adds the names of a server of the type `mcp`, and of an object in it that Zhipu reads.
     #[inline(never)]
     fn add_server(&mut self, tool: &Object<'_>) {
         let mut ids = texts(tool, &["connector_id"], MCP);
         let urls = texts(tool, &["server_url"], "");
-        // A connector of the provider is what its id says, whatever its label.
+        // A connector of the provider is identified by its id, whatever its label.
         let is_connector = !ids.is_empty() && urls.is_empty();
         let names = if is_connector { &mut self.further } else { &mut self.own };
         names.append(&mut texts(tool, &["server_label"], MCP));
         self.own.append(&mut ids);
-        // Some servers switch on a tool of theirs by a label (vLLM).
+        // Some servers switch on a tool of their own by a label (vLLM).
         self.further.append(&mut texts(tool, &["server_label"], ""));
         for url in &urls {
-            // A server of a gateway's own goes by its address alone (LiteLLM: `litellm_proxy/mcp/NAME`). LiteLLM also takes any full address
-            // that ends so for its own; it may be another server's.
+            // A gateway's own server is identified by its address alone (LiteLLM: `litellm_proxy/mcp/NAME`). LiteLLM also takes
+            // every full address that ends like this for its own. It may be another server's.
             let url = url.trim_end_matches('/');
             let (head, name) = url.rsplit_once('/').unwrap_or(("", url));
             let named = || name.split(',').map(|name| format!("{MCP}{name}"));
             let of_gateway = url.strip_prefix(GATEWAY);
-            // All of its servers at once.
+            // The address of all its servers.
             if of_gateway.is_some_and(|rest| !rest.starts_with("/mcp/")) {
                 self.own.push(format!("{MCP}{GATEWAY}"));
             }
@@ -74,7 +74,7 @@ impl Names {
     }
 }
 
-/// What the members of these names say, each behind `before`.
+/// The texts of the members with these names, each with `before` in front.
 #[inline(never)]
 pub(crate) fn texts(all: &Object<'_>, names: &[&str], before: &str) -> Vec<String> {
     all.all(names).into_iter().map(|raw| format!("{before}{}", text(raw))).collect()
@@ -123,15 +123,15 @@ fn named(element: Raw<'_>) -> Names {
             _ => {}
         }
     }
-    // Only of a server is it the server's.
+    // The name of a server is not the name of a tool.
     if names.own.is_empty() || kinds.iter().any(|kind| !OF_SERVERS.contains(&kind.as_str())) {
         names.own.append(&mut texts(&all, &["name"], ""));
     }
     names
 }
 
-/// The names of a tool in a list; an empty one where it has none. A tool of the provider is what its type says, whatever else it
-/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on, and a router may not.
+/// The names of a tool in a list; an empty one if it has none. A tool of the provider is identified by its type, whatever its
+/// name. A dated type (`bash_20250124`) has one fixed name, which the provider insists on. A router may not.
 #[inline(never)]
 pub(crate) fn element_names(element: Raw<'_>) -> Names {
     const NO_TOOLS: [&str; 7] =
@@ -168,7 +168,7 @@ pub(crate) fn element_names(element: Raw<'_>) -> Names {
     kinds.retain(|kind| !NO_TOOLS.contains(&kind.as_str()));
     if names.own.is_empty() {
         names.own = kinds;
-        // Bedrock marks there how far is to be kept, with nothing beside it.
+        // Bedrock marks here how far its cache reaches. Nothing else stands in such an element.
         if names.own.is_empty() && !(all.members().len() == 1 && all.present("cachePoint").is_some()) {
             names.own.push(String::new());
         }
@@ -179,7 +179,7 @@ pub(crate) fn element_names(element: Raw<'_>) -> Names {
     names
 }
 
-/// Both spellings of a key are one name.
+/// Turns camel case into snake case, so that both spellings of a key are one name.
 #[inline(never)]
 pub(crate) fn snake_case(key: &str) -> String {
     let mut name = String::with_capacity(key.len());
@@ -192,7 +192,7 @@ pub(crate) fn snake_case(key: &str) -> String {
     name
 }
 
-/// Whether a type is this name with a date. An editor has a name of its own.
+/// Whether a type is this name with a date. A text editor has another name.
 fn is_dated(kind: &str, name: &str) -> bool {
     let Some((stem, date)) = kind.rsplit_once('_') else { return false };
     let is_date = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());

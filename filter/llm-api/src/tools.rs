@@ -33,7 +33,7 @@ pub type May<'m> = &'m dyn Fn(&str, PolicyLists) -> bool;
 pub enum PolicyLists {
     /// `allow` and `deny`.
     Both,
-    /// Only `deny`: what it belongs to is allowed by a name of its own.
+    /// Only `deny`: the tool belongs to something that is allowed by its own name.
     Deny,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Filtered {
     pub denied: Vec<String>,
     /// Number of tools that stay.
     pub left: usize,
-    /// Something in the list has no name: what it is, only the provider knows.
+    /// Something in the list has no name, so only the provider knows what it is.
     pub has_nameless: bool,
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, 
     Ok(loaded)
 }
 
-/// Whether a list says what an allowed server has: functions, and no tools of the provider, which have a type.
+/// Whether a list holds the tools of an allowed server: functions, and no tools of the provider, which have a type.
 fn is_of_server(item: Raw<'_>, list: Raw<'_>, may: May<'_>) -> bool {
     let item = Object::of(item);
     let servers = texts(&item, &["server_label"], MCP);
@@ -267,8 +267,8 @@ pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
     lists
 }
 
-/// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or name
-/// some of them. All tools of a server that is allowed are, but for those that `deny` names.
+/// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or may name
+/// some. If a server is allowed, all its tools are, except those that `deny` names.
 #[inline(never)]
 fn within(
     left: usize,
@@ -285,7 +285,7 @@ fn within(
         return Ok(all);
     }
     let tool = Object::of(element);
-    // Of a namespace, whatever it calls itself; of a tool that asks a model with tools of its own.
+    // The tools of a namespace, whatever its type, and of a tool that asks a model with tools of its own.
     let mut lists = tool.all(&["tools"]);
     lists.extend(
         tool.all(&["parameters"]).into_iter().flat_map(|settings| Object::of(settings).all(&["tools"])),
@@ -312,8 +312,8 @@ fn within(
     Ok(all)
 }
 
-/// The settings of single tools of a server (Anthropic). Without its settings a denied tool would have those of the server, so it
-/// is switched off by name. The server's other tools stay.
+/// The settings of single tools of a server (Anthropic). A denied tool without settings would get those of the server, so it is
+/// switched off by name. The other tools of the server stay.
 fn switched_off(body: &str, configs: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     let mut off = Filtered { left: 1, has_nameless: configs.is_list(), ..Filtered::default() };
     for (name, config) in Object::of(configs).members().iter().map(|(key, config)| (key.text(), *config)) {

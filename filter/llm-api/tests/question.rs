@@ -1,5 +1,5 @@
-//! Requests that are split for the response cache. Two that differ in anything but the last user text never have the
-//! same rest, and two that write the same JSON differently always have. Ambiguous bodies are refused.
+//! Splits requests for the response cache. If two requests differ in anything but the last user text, their rests always differ.
+//! If they only write the same JSON differently, their rests are equal. Ambiguous bodies are refused.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

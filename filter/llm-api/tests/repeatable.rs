@@ -120,7 +120,7 @@ fn an_answer_that_the_provider_keeps_has_its_id() {
     }
 }
 
-/// An answer that is cut off anywhere cannot be given again.
+/// If an answer is cut off at any place, it cannot be given again.
 #[test]
 fn a_part_of_an_answer_is_none() {
     for dialect in ALL {

@@ -13,7 +13,7 @@ pub enum Bypass {
     Encoded,
     /// The body is larger than `max_body_bytes`, as it came or decoded.
     TooLarge,
-    /// The connection is to speak another protocol than HTTP.
+    /// The connection is to change to another protocol than HTTP.
     Upgrade,
     Empty,
     InvalidUtf8,
@@ -22,7 +22,7 @@ pub enum Bypass {
     Shape,
     /// No agent and no run: nothing is compared across requests.
     NoIdentity,
-    /// The window was changed by others each time it was to be written.
+    /// Others changed the window each time before it could be written.
     Contention,
     /// The hint found no place in the body.
     NoPlace,

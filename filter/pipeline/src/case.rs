@@ -32,11 +32,11 @@ use crate::{
     turn::{Names, Turn},
 };
 
-/// Calls of a history that the provider keeps, as far as it is remembered, that got their results with this request.
+/// Steps of a history that the provider keeps, as far as they are remembered, and the calls that got their results with this request.
 #[derive(Debug)]
 pub struct KeptSteps {
     pub done: Vec<FinishedCall>,
-    /// Its last step came before.
+    /// Its last step occurred before.
     pub is_repeated: bool,
 }
 
@@ -46,36 +46,36 @@ pub struct Case {
     /// Milliseconds since 1970.
     pub arrived: u64,
     pub dialect: DialectRef,
-    /// How the client expects the answer.
+    /// The framing of the answer that the client expects.
     pub framing: Framing,
     pub include_usage: bool,
     pub model: String,
     pub policy: Arc<Policy>,
     pub scope: Scope,
-    /// Where turns are reported.
+    /// Present if turns are reported.
     pub names: Option<Names>,
     pub turn: Option<Box<Turn>>,
-    /// Empty where it will not be needed.
+    /// Empty if it will not be needed.
     pub body: Vec<u8>,
     /// Bytes of the body.
     pub length: usize,
-    /// The request tells its length, and it can still be changed.
+    /// The request has a content-length, and it can still be changed.
     pub has_length: bool,
     /// Why it cannot be read. It goes on unless its agent is stopped or has spent its budgets.
     pub unread: Option<Bypass>,
-    /// It goes on while the service is asked.
+    /// It has already gone on while the service is asked.
     pub has_gone_on: bool,
-    /// Its bytes are counted as they pass: nobody knows yet how many there are.
+    /// Its bytes are counted as they pass, because its length is not known.
     pub is_open_ended: bool,
-    /// How the body came compressed. `body` is what it says.
+    /// How the body was compressed. `body` is decoded.
     pub coding: Option<Coding>,
-    /// A byte order mark stood before it.
+    /// A byte order mark stood in front of it.
     pub has_mark: bool,
     /// What the passes found, in any order.
     pub findings: Vec<Finding>,
     /// What the passes want changed in the body, apart from a hint.
     pub edits: Vec<Edit>,
-    /// What the passes want on record, until it is.
+    /// What the passes want recorded, until it is.
     pub notes: Vec<Note>,
     /// The prompt is new, nothing was found, and the embedding service may know more.
     pub is_open: bool,
@@ -83,7 +83,7 @@ pub struct Case {
     pub hint_places: HintPlaces,
     /// Entry of the scope's window to which the response belongs. `None` if nothing is remembered.
     pub entry: Option<u32>,
-    /// The thread that the provider keeps, where it keeps one.
+    /// The thread that the provider keeps, if it keeps one.
     pub thread: ThreadRef,
     /// The last step of the history in the body came before.
     pub ends_repeated: bool,
@@ -95,11 +95,11 @@ pub struct Case {
     pub question: Option<Question>,
     /// How the call of the embedding service ended. `None` if it was not asked.
     pub service: Option<ServiceOutcome>,
-    /// It was asked for nothing but a stored answer.
+    /// The service is asked only for a stored answer.
     pub asks_cache_only: bool,
     /// What the service said.
     pub similarity: Option<f64>,
-    /// What it has to do with the response cache. `None` if the cache is off.
+    /// What the response cache knows of it. `None` if the cache is off.
     pub cache: Option<Cached>,
     /// Who asks. `None` when the response cache is off.
     pub caller: Option<u64>,
@@ -107,7 +107,7 @@ pub struct Case {
     pub spans: Vec<Span>,
     /// The run has a trace.
     pub is_traced: bool,
-    /// What the span of the call itself will need, where it is traced.
+    /// What the span of the call itself will need, if it is traced.
     pub chat: Option<Chat>,
     /// What the request takes of its budgets. `None` when no budget counts it.
     pub spending: Option<Box<Spending>>,
@@ -123,8 +123,8 @@ pub struct Waits {
 }
 
 impl Case {
-    /// A request of which no more is known than its head. `first`: the fingerprint of the conversation's head, where the body was
-    /// read. It is large: it is made where it stays.
+    /// A request of which only the head is known. `first`: the fingerprint of the conversation's head, if the body was read. A
+    /// case is large, so it is made in its final place.
     pub fn of(route: &Route, policy: &Arc<Policy>, head: &RequestHead, first: Option<u64>) -> Box<Self> {
         Box::new(Self {
             arrived: head.arrived,
@@ -186,7 +186,7 @@ impl Case {
         }
     }
 
-    /// Something in the body cannot be read. A finding where it could be what the agent may not do.
+    /// Something in the body cannot be read. Adds a finding if that could be something which the agent may not do.
     pub fn unread(&mut self) {
         if self.policy.refuses_unreadable() {
             self.findings.push(Finding::unreadable(Bypass::Shape.label()));
@@ -201,15 +201,15 @@ pub struct McpCase {
     pub arrived: u64,
     pub policy: Arc<Policy>,
     pub scope: Scope,
-    /// Where turns are reported.
+    /// Present if turns are reported.
     pub names: Option<Names>,
     /// What the passes found, in any order.
     pub findings: Vec<Finding>,
-    /// What the passes want on record, until it is.
+    /// What the passes want recorded, until it is.
     pub notes: Vec<Note>,
-    /// Tools are called, and their calls were counted.
+    /// Tools are called, and the calls were counted.
     pub is_judged: bool,
-    /// How often each request made its call, where that was counted.
+    /// How often the call of each request was made, if that was counted.
     pub counts: Vec<Option<u32>>,
     pub turn: Option<Box<Turn>>,
     /// What it takes of budgets. `None` if no budget counts it.
@@ -240,7 +240,7 @@ pub struct AnswerCase {
     /// When its request came (milliseconds since 1970).
     pub arrived: u64,
     pub dialect: DialectRef,
-    /// How the client expects it.
+    /// The framing that the client expects.
     pub framing: Framing,
     pub include_usage: bool,
     /// As the request named it.
@@ -249,25 +249,25 @@ pub struct AnswerCase {
     pub scope: Scope,
     /// Entry of the window to which the answer belongs. `None` if nothing is remembered.
     pub entry: Option<u32>,
-    /// The thread that the provider keeps, where it keeps one.
+    /// The thread that the provider keeps, if it keeps one.
     pub thread: ThreadRef,
     /// HTTP status; 0 until the headers have come.
     pub status: u16,
-    /// Who asked, where the response cache is on.
+    /// Who asked, if the response cache is on.
     pub caller: Option<u64>,
     /// Headers with a status of success have come.
     pub has_succeeded: bool,
     /// Bytes of the request, and those of the answer that have come.
     pub request_length: usize,
     pub length: usize,
-    /// Where it is reported, and its request was.
+    /// Present if turns are reported, and the request was.
     pub turn: Option<Box<Turn>>,
     pub names: Option<Names>,
-    /// What its request took of budgets, until it is known what that really was.
+    /// What its request took of budgets, until that can be corrected.
     pub spending: Option<Box<Spending>>,
-    /// What the span of the call will need, where it is traced.
+    /// What the span of the call will need, if it is traced.
     pub chat: Option<Chat>,
-    /// Its frames, where it can be ended under way.
+    /// Its frames, if it can be ended under way.
     pub frames: Option<PassingFrames>,
     /// Its request could not be read.
     pub is_unread: bool,
@@ -275,19 +275,19 @@ pub struct AnswerCase {
     pub is_open_ended: bool,
     /// It was ended under way: the rest of it does not pass.
     pub is_stopped: bool,
-    /// It ended before its end.
+    /// It was cut off before its end.
     pub is_cut_off: bool,
     /// What it says, once it is over. `None` if it could not be read.
     pub answer: Option<Answer>,
     /// Present if it may be stored in the response cache.
     pub awaited: Option<Awaited>,
-    /// Where it is to be cleaned, and can be.
+    /// Present if it is to be cleaned, and can be.
     pub clean: Option<Clean>,
     /// It says that there is nothing to say.
     pub is_silent: bool,
-    /// All of it is held, headers included.
+    /// All of it is held, with its headers.
     pub is_held: bool,
-    /// What the passes want on record, until it is.
+    /// What the passes want recorded, until it is.
     pub notes: Vec<Note>,
 }
 

@@ -1,5 +1,5 @@
-//! How everything in shared data is encoded: a version, then postcard. What cannot be read, or has another version, is
-//! forgotten; it is never an error and never misread.
+//! How everything in shared data is encoded: a version, then postcard. What cannot be read or has another version is forgotten.
+//! It is never an error, and never misread.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const ROOM: usize = 512;
 pub fn encode(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(ROOM);
     bytes.push(VERSION);
-    // Nothing that is stored refuses to be encoded; if it did, nothing would be remembered.
+    // Everything that is stored can be encoded. If something could not, nothing would be remembered.
     postcard::to_extend(value, bytes).unwrap_or_default()
 }
 

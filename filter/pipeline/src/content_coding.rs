@@ -8,10 +8,10 @@ use ruzstd::decoding::FrameDecoder;
 
 use crate::bypass::Bypass;
 
-/// A compressed body may become at most this many times as long. Histories in which an agent repeats itself compress well and must be
-/// read; what grows more than this was made to be costly.
+/// A decoded body may be at most this many times as long as the compressed one. Histories in which an agent repeats itself
+/// compress well and must be read. A body that grows even more was made to cost time.
 const MOST_FOR_EACH: usize = 200;
-/// A short body may become this long whatever its ratio (bytes).
+/// A decoded body may always be this long, whatever its ratio (bytes).
 const ALWAYS: usize = 65_536;
 /// The window that a zstd frame may ask for (bytes): RFC 9659 allows no more in HTTP.
 const ZSTD_WINDOW: u64 = 8 << 20;
@@ -31,7 +31,7 @@ impl Coding {
         let mut coding = None;
         for name in names.filter(|name| !name.is_empty()) {
             let named = match name.to_ascii_lowercase().as_slice() {
-                // Clients mistake a charset for a coding, and servers pass over it.
+                // Some clients put a charset in this header, and servers ignore it.
                 b"identity" | b"utf-8" | b"utf8" => continue,
                 b"gzip" | b"x-gzip" => Self::Gzip,
                 b"zstd" => Self::Zstd,

@@ -14,7 +14,7 @@ use crate::{
     turn::{Names, Turn},
 };
 
-/// Which worker of which process of Envoy.
+/// One worker in one Envoy process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerId {
     pub envoy: u64,
@@ -28,11 +28,11 @@ pub struct Report {
     /// Milliseconds since 1970.
     pub sent_at: u64,
     pub turns: Vec<Turn>,
-    /// Turns for which there was no room.
+    /// Turns that were lost because there was no room.
     pub dropped: u64,
     pub known: DirectiveVersions,
     pub configuration_digest: u64,
-    /// Where it was asked for.
+    /// Present if the service asked for it.
     pub configuration: String,
     pub unknown_directives: u64,
     pub leases: Vec<LeaseUse>,
@@ -44,16 +44,16 @@ pub struct Reservation {
     pub worker: WorkerId,
     pub names: Names,
     pub configuration_digest: u64,
-    /// Where the service may not have it.
+    /// Present if the service may not have it.
     pub configuration: String,
     pub dialect: &'static str,
     pub model: String,
     pub probable: Amounts,
     /// `probable` has the money. Otherwise the service prices the tokens.
     pub is_priced: bool,
-    /// Those that the worker has in accounts of these names.
+    /// The leases that the worker has in the accounts of these names.
     pub leases: Vec<LeaseUse>,
-    /// Id of a lease that is made for it.
+    /// Id for a new lease.
     pub lease: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct LeaseUse {
     pub used: Amounts,
     /// The worker holds it no longer.
     pub is_returned: bool,
-    /// Whose requests went on without a lease.
+    /// The requests that went on without a lease.
     pub outside: Option<Outside>,
 }
 
@@ -73,7 +73,7 @@ pub struct LeaseUse {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReserveReply {
     pub budgets: Vec<BudgetState>,
-    /// Of the model. `None`: it costs nothing as far as these budgets go.
+    /// The price of the model. `None`: it costs nothing for these budgets.
     pub price: Option<Price>,
 }
 
@@ -96,9 +96,9 @@ pub struct BudgetState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant {
     pub id: u64,
-    /// Since it was granted first.
+    /// All that was granted since the lease was made.
     pub granted: Amounts,
-    /// Milliseconds that it stands, and after which it is given back where nothing uses it.
+    /// Milliseconds that it is valid, and after which it is given back if nothing uses it.
     pub ttl: u64,
     pub idle: u64,
 }
@@ -110,11 +110,11 @@ pub struct Limit {
     pub unit: Option<Unit>,
     pub limit: u64,
     pub spent: u64,
-    /// In leases.
+    /// What is held in leases.
     pub held: u64,
 }
 
-/// How far a worker has the directives.
+/// Which directives a worker knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct DirectiveVersions {
     pub epoch: u64,
@@ -124,12 +124,12 @@ pub struct DirectiveVersions {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportReply {
-    /// `None` from a service that says nothing of it.
+    /// `None` if the service does not say.
     pub known: Option<DirectiveVersions>,
-    /// The stops in `directives` are all that stand.
+    /// `directives` holds all stops that are in force.
     pub all_stops: bool,
     pub directives: Vec<Directive>,
-    /// Those of a kind that is not known here.
+    /// The number of directives of an unknown kind.
     pub unknown: u64,
     pub wants_configuration: bool,
 }
@@ -137,7 +137,7 @@ pub struct ReportReply {
 /// What an operator said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive {
-    /// `remaining`: milliseconds that it stands; 0: until it is lifted.
+    /// `remaining`: milliseconds that it stays in force; 0: until it is lifted.
     Stop {
         stop: Stop,
         remaining: u64,
@@ -146,7 +146,7 @@ pub enum Directive {
     Settings(LiveSettings),
 }
 
-/// Requests of these names are answered in the provider's place. Each name that is there must be equal.
+/// Requests with these names are answered in the provider's place. Each name that is present must be equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Stop {
     pub id: String,
@@ -154,11 +154,11 @@ pub struct Stop {
     pub client: Option<String>,
     pub agent: Option<String>,
     pub run: Option<String>,
-    /// Stands for `run` where a run has no name.
+    /// Takes the place of `run` for runs without a name.
     pub history: Option<u64>,
     /// The operator's words.
     pub reason: String,
-    /// Until when it stands (milliseconds since 1970); 0: until it is lifted.
+    /// It stays in force until then (milliseconds since 1970); 0: until it is lifted.
     pub until: u64,
 }
 
@@ -174,7 +174,8 @@ impl Stop {
             && is_history
     }
 
-    /// A digest of one of its names, which all that it holds for have. `None` for a stop without names, which holds for nobody.
+    /// A digest of one of its names. Everything that it applies to has this name. `None` for a stop without names, which applies
+    /// to nothing.
     fn key(&self) -> Option<u64> {
         let name = |kind: u64, name: &Option<String>| {
             name.as_ref().filter(|name| !name.is_empty()).map(|name| key(kind, name))
@@ -199,7 +200,7 @@ fn key(kind: u64, name: &str) -> u64 {
     digest_pair(kind, digest(name.as_bytes()))
 }
 
-/// The settings that act on top of the configuration.
+/// The settings that take precedence over the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct LiveSettings {
     /// 0: none.
@@ -207,7 +208,7 @@ pub struct LiveSettings {
     pub json: String,
 }
 
-/// All that operators have said, as far as it is known.
+/// All directives of operators that are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Directives {
     pub known: DirectiveVersions,
@@ -219,7 +220,7 @@ pub struct Directives {
 }
 
 impl Directives {
-    /// What is known after a reply.
+    /// The directives that are known after a reply.
     #[must_use]
     pub fn after(&self, reply: &ReportReply, now: u64) -> Self {
         let mut changed = Self { by_name: HashMap::new(), ..self.clone() };
@@ -242,7 +243,7 @@ impl Directives {
         changed.indexed()
     }
 
-    /// The same, in which stops are found by their names.
+    /// The same directives, with the index by which stops are found.
     #[must_use]
     pub fn indexed(mut self) -> Self {
         for (at, stop) in self.stops.iter().enumerate() {
@@ -257,7 +258,7 @@ impl Directives {
         !self.by_name.is_empty()
     }
 
-    /// The stop that holds for these names.
+    /// The stop that applies to these names.
     pub fn stop(&self, names: &Names, now: u64) -> Option<&Stop> {
         let Names { tenant, client, agent, run, history } = names;
         let keys = [
@@ -305,7 +306,7 @@ mod tests {
         // A history stands for runs without a name only.
         let history = after(vec![stop("1", |stop| stop.history = Some(7))]);
         assert!(history.stop(&names("a", ""), 0).is_some() && history.stop(&names("a", "r"), 0).is_none());
-        // A stop without names would hold for everybody.
+        // A stop without names would apply to everybody.
         for nobody in [stop("1", |_| {}), stop("1", |stop| stop.agent = Some(String::new()))] {
             assert!(after(vec![nobody]).stop(&names("", ""), 0).is_none());
         }

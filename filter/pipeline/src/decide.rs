@@ -12,13 +12,13 @@ use crate::{host::Facts, passes::stop, turn::Names};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub verdict: Verdict,
-    /// What it rests on. `None` if nothing was found.
+    /// What the decision is based on. `None` if nothing was found.
     pub finding: Option<Finding>,
     /// Whether it is acted on. In `observe` it is only recorded.
     pub is_enforced: bool,
 }
 
-/// The strongest finding decides; of equally strong ones that whose signal ranks first.
+/// The strongest finding decides. Of equally strong findings, the one whose signal ranks first.
 pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
     let strongest = |finding: &&Finding| (Reverse(finding.verdict), finding.signal.rank());
     let finding = findings.iter().min_by_key(strongest).cloned();
@@ -32,7 +32,8 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
     }
 }
 
-/// Why an answer under way does not go on. Returns `None` unless an operator has stopped whose it is, and that is acted on.
+/// Why an answer that is passing must end. Returns `None` unless an operator has stopped its run, agent, client or tenant, and
+/// the stop is enforced.
 #[inline(never)]
 pub fn stopping(names: Option<&Names>, policy: &Policy, host: &dyn Facts) -> Option<Decision> {
     let finding = stop::finding(names, host)?;

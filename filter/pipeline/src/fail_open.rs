@@ -59,9 +59,9 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
     let (key, now) = (slot(cause), host.now());
     let Stored { bytes, version } = host.load(&key);
     let last: u64 = codec::decode(&bytes.unwrap_or_default());
-    // A clock that was set back must not silence the log for longer.
+    // If the clock was set back, the log must not stay silent for longer.
     let is_fresh = now >= last && now.saturating_sub(last) < PAUSE;
-    // Who loses against another worker leaves the line to that one.
+    // If another worker was faster, it writes the line.
     if is_fresh || !host.store(&key, &codec::encode(&now), version) {
         return;
     }

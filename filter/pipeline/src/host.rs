@@ -21,12 +21,12 @@ use crate::{
     turn::Turn,
 };
 
-/// The number that a header is, as `:status` and `content-length` are.
+/// The value of a header that is a number, such as `:status` and `content-length`.
 pub fn number<T: FromStr>(header: &[u8]) -> Option<T> {
     std::str::from_utf8(header).ok()?.parse().ok()
 }
 
-/// What is known to a host whatever the request.
+/// What a host knows without any request.
 pub trait Process {
     /// Milliseconds since 1970.
     fn now(&self) -> u64;
@@ -39,7 +39,7 @@ pub trait Process {
     fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool;
 }
 
-/// What is known to the host of one request, and what workers share. A pass can use no more of the host than this.
+/// What the host knows of one request, and what workers share. A pass can use no more of the host than this.
 pub trait Facts {
     fn process(&self) -> &dyn Process;
     fn now(&self) -> u64 {
@@ -54,25 +54,25 @@ pub trait Facts {
     fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
         self.process().store(key, bytes, version)
     }
-    /// The first value of a request header. Lent, where the host has it in one piece; so are those of responses.
+    /// The first value of a request header. Borrowed if the host has it in one piece. The same holds for response headers.
     fn request_header(&self, name: &str) -> Option<Cow<'_, [u8]>>;
     /// All values of a request header.
     fn request_header_values(&self, name: &str) -> Vec<Vec<u8>>;
     /// The names of all request headers, in lower case.
     fn request_header_names(&self) -> Vec<String>;
-    /// The whole request body, once it is held. Lent where the host has it in one piece.
+    /// The whole request body, once it is held. Borrowed if the host has it in one piece.
     fn request_body(&self) -> Option<Cow<'_, [u8]>>;
     /// The first value of a response header.
     fn response_header(&self, name: &str) -> Option<Cow<'_, [u8]>>;
     /// All values of a response header.
     fn response_header_values(&self, name: &str) -> Vec<Vec<u8>>;
-    /// The part of the response body that is passing. Lent where the host has it in one piece.
+    /// The part of the response body that is passing. Borrowed if the host has it in one piece.
     fn response_chunk(&self) -> Option<Cow<'_, [u8]>>;
-    /// What this host has drawn at its start: nobody outside knows it.
+    /// A secret that this host has drawn at its start. Nobody outside knows it.
     fn secret(&self) -> Secret;
     /// What earlier requests of this worker have found out about results: `Worker::memo`.
     fn memo(&self) -> Rc<Memo>;
-    /// What operators have said, as far as this worker knows: `Worker::directives`.
+    /// The directives of operators that this worker knows: `Worker::directives`.
     fn directives(&self) -> Rc<Directives>;
     /// What this worker holds of budgets: `Worker::leases`.
     fn leases(&self) -> Rc<Leases>;
@@ -97,11 +97,11 @@ pub trait Host: Facts {
     fn release_response(&mut self);
     /// Answer the request in the provider's place.
     fn reply(&mut self, reply: LocalReply);
-    /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.
+    /// Ask the embedding service. Returns an error if it cannot even be asked. Then no reply comes.
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome>;
-    /// Ask the service for a share of budgets; the reply goes to `Request::on_reservation`. An error where it cannot even be asked.
+    /// Ask the service for a share of budgets. The reply goes to `Request::on_reservation`. Returns an error if it cannot even be asked.
     fn reserve(&mut self, reservation: Reservation) -> Result<(), ServiceOutcome>;
-    /// Have an answer stored, some time. An error if that cannot even be tried.
+    /// Have an answer stored, at some time. Returns an error if that cannot even be tried.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
     /// The service's replies are no longer awaited.
     fn cancel(&mut self);
@@ -111,18 +111,18 @@ pub trait Host: Facts {
     fn record_latency(&mut self, milliseconds: u64);
     /// One line of JSON for the log.
     fn log(&mut self, level: Level, line: &str);
-    /// Something known of the request, for Envoy's tracer and access logs.
+    /// Tell Envoy's tracer and access logs something about the request.
     fn annotate(&mut self, name: &'static str, value: &str);
-    /// Spans for the collector, some time: `Worker::trace`.
+    /// Spans for the collector. They are sent later: `Worker::trace`.
     fn trace(&mut self, spans: Vec<Span>);
-    /// A turn for the service, some time, and the number that it has from then on: `Worker::report`.
+    /// A turn for the service. It is sent later. Returns the number that it has from then on: `Worker::report`.
     fn report(&mut self, turn: Turn) -> u64;
 }
 
 /// The host of one worker, outside of any request.
 pub trait Background {
     fn process(&self) -> &dyn Process;
-    /// Sends a message. The reply, or that none came, goes to `Worker::on_reply`; an error where it cannot even be sent.
+    /// Sends a message. The reply, or that none came, goes to `Worker::on_reply`. Returns an error if it cannot even be sent.
     fn send(&mut self, message: BackgroundMessage) -> Result<(), ServiceOutcome>;
     /// Adds to a counter.
     fn count(&mut self, metric: Metric, by: u64);
@@ -188,7 +188,8 @@ pub struct ServiceReply {
     pub max_similarity: f64,
     /// Earlier prompts that match.
     pub matches: u32,
-    /// Of the last prompts, those that are at least related to this one (cosine 0.85) and no other values in its template.
+    /// The number of recent prompts that are related to this one (cosine at least 0.85) and do not only have other values in the
+    /// same template.
     pub related: u32,
     /// `None` if nothing was looked up.
     pub cache: Option<LookupReply>,

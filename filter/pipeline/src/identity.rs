@@ -1,5 +1,5 @@
-//! Whose a request is. Identifiers are hashed as soon as they are read; only the names of client and agent stay,
-//! until their policy has been found.
+//! Who sends a request, and for which run. Identifiers are hashed as soon as they are read. Only the names of client and agent
+//! are kept until their policy has been found.
 
 use std::{borrow::Cow, hash::Hasher};
 
@@ -19,9 +19,9 @@ pub struct Claims {
     tenant: Option<Id>,
     agent: Option<Vec<u8>>,
     run: Option<Id>,
-    /// Tenant and run as they were sent, where turns are reported.
+    /// Tenant and run as they were sent, if turns are reported.
     sent: Option<[Vec<u8>; 2]>,
-    /// Reports have digests in the place of names.
+    /// Reports get digests instead of names.
     hides_names: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Claims {
 struct Id {
     /// The same in every Envoy.
     digest: u64,
-    /// With the secret of this Envoy: whoever chooses an identifier does not know where it leads.
+    /// Keyed with the secret of this Envoy, so that nobody who chooses an identifier knows where it is stored.
     keyed: u64,
 }
 
@@ -57,11 +57,11 @@ pub struct Scope {
     tenant: u64,
     agent: Option<u64>,
     run: Option<u64>,
-    /// Where it lies in shared data.
+    /// Its place in shared data.
     slot: u64,
-    /// The request itself says whose it is: by an agent or a run.
+    /// The request itself names an agent or a run.
     identified: bool,
-    /// The request itself says which run it is of.
+    /// The request itself names its run.
     names_run: bool,
 }
 
@@ -102,7 +102,7 @@ impl Claims {
         self.agent.is_some() || self.run.is_some()
     }
 
-    /// The same claims, with what the body says where the headers were silent.
+    /// The same claims. What the headers do not say is taken from the body.
     pub fn with_body(mut self, config: &Config, ids: &BodyIds<'_>) -> Self {
         let first = |source: &IdentitySource| source.body.iter().find_map(|field| ids.get(field));
         let secret = self.secret;
@@ -138,8 +138,8 @@ impl Claims {
         })
     }
 
-    /// The scope. `head` is the fingerprint of the conversation's head: it tells runs of one agent apart, but two
-    /// users who begin alike share it, so it does not identify by itself.
+    /// The scope. `head`, the fingerprint of the conversation's head, tells runs of one agent apart. Two users who begin alike
+    /// share it, so it is no identification by itself.
     pub fn scope(&self, head: Option<u64>) -> Scope {
         let head = head.map(|head| Id { digest: head, keyed: head });
         self.scope_of(self.run.or(head))
@@ -161,7 +161,7 @@ impl Claims {
 }
 
 impl Claims {
-    /// The names of a client of an MCP server, as for `names`: where it names no run, its session is its run.
+    /// The names of a client of an MCP server, as for `names`. If it names no run, its session is its run.
     pub fn mcp_names(&self, session: Option<&[u8]>) -> Option<Names> {
         self.names(session.map(digest))
     }
@@ -174,7 +174,7 @@ impl Claims {
 }
 
 impl Scope {
-    /// Without agent and run, nothing may be compared across requests.
+    /// Without an agent and a run, nothing may be compared across requests.
     pub fn is_identified(&self) -> bool {
         self.identified
     }
@@ -184,7 +184,7 @@ impl Scope {
         self.names_run
     }
 
-    /// Where what is remembered of it lies in shared data.
+    /// Where shared data has what is remembered of the scope.
     pub fn slot(&self) -> u64 {
         self.slot
     }

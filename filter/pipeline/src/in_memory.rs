@@ -1,5 +1,5 @@
-//! A host in memory: carries out what the pipeline orders as Envoy would, for tests and replays. Whoever writes another host finds here
-//! what each call means. The filter does not name it, so the linker leaves it out of the module.
+//! A host in memory, for tests and replays: it carries out the pipeline's orders as Envoy would. Other hosts can use it as an
+//! example of what each call means. The filter does not use it, so the linker leaves it out of the module.
 
 use std::{
     cell::{Cell, RefCell},
@@ -54,7 +54,7 @@ pub struct InMemory {
     pub reserve: Box<Reserve>,
     /// The number of parts of a response after which time passes for the worker. 0: before its headers come.
     pub tick_in_response: Option<usize>,
-    /// How many of the next stores are lost to another worker.
+    /// How many of the next stores fail because another worker is faster.
     pub lost_stores: u32,
     pub service: Box<Service>,
     /// What was to be stored.
@@ -93,7 +93,7 @@ impl InMemory {
         }
     }
 
-    /// Sends one request; where it reaches the provider, `response` is the answer.
+    /// Sends one request. If it reaches the provider, `response` is the answer.
     pub fn exchange(&mut self, sent: &ClientRequest, response: &ProviderResponse) -> Exchange {
         let mut request = Request::new(Arc::clone(&self.config));
         let slots = RefCell::new(mem::take(&mut self.slots));
@@ -142,13 +142,13 @@ impl InMemory {
             let parts: Vec<&[u8]> =
                 response.body.chunks(response.part.unwrap_or(usize::MAX).max(1)).collect();
             for (at, part) in (1_usize..).zip(&parts) {
-                // Nothing more comes of an answer that has another in its place.
+                // If another answer has taken its place, nothing more of the answer passes.
                 if flight.exchange.reply.is_some() {
                     break;
                 }
                 flight.part = part;
                 let is_last = at == parts.len() && !response.is_cut_off;
-                // As Envoy does, where nobody reads.
+                // Envoy does so too if nobody reads the answer.
                 request.on_response_body(&mut flight, is_last);
                 if flight.exchange.reply.is_some() {
                     break;

@@ -1,5 +1,4 @@
-//! The way of a request whose body is complete: the body is read, the passes look at it, the decision is made and
-//! carried out.
+//! What happens to a request whose body is complete: the body is read, the passes look at it, and a decision is made and carried out.
 
 use std::{borrow::Cow, mem};
 
@@ -32,7 +31,7 @@ use crate::{
     unread::{Unread, unread},
 };
 
-/// What follows on the look at a request.
+/// What follows after a request was inspected.
 pub enum Next {
     /// The embedding service was asked; the request is held.
     Await(Waiting),
@@ -40,7 +39,7 @@ pub enum Next {
     Pass(Passing),
     /// The request was answered in the provider's place.
     Answered,
-    /// It was given an answer of the provider's that is stored.
+    /// It was given a stored answer of the provider.
     Served,
     /// The request has gone on, and nothing more is to be done.
     End,
@@ -54,7 +53,7 @@ pub enum Waiting {
 }
 
 impl Waiting {
-    /// It does not wait itself: it goes on meanwhile.
+    /// It is not held: it goes on while the service is asked.
     pub fn has_gone_on(&self) -> bool {
         matches!(self, Self::Model(case) if case.has_gone_on)
     }
@@ -69,7 +68,7 @@ impl Waiting {
     }
 }
 
-/// What was seen of a request, before anything is done.
+/// What was found in a request, before anything is done.
 enum Inspected {
     Model(Box<Case>),
     Mcp(Box<mcp::JudgedMcp>),
@@ -77,11 +76,11 @@ enum Inspected {
     Off,
 }
 
-/// The whole body is there: who sends it, and what does it say?
+/// The whole body is there. Finds out who sends it and what it says.
 pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Next {
     let looked = match host.request_body() {
         Some(body) if !body.is_empty() => look(config, &mut head, body, host),
-        // There is nothing in it that could be forbidden.
+        // An empty body holds nothing that could be forbidden.
         _ => return uninspected(Bypass::Empty, host),
     };
     match looked {
@@ -101,7 +100,7 @@ pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Ne
     }
 }
 
-/// Stands before a text in UTF-8 to say that it is one. Providers pass over it.
+/// A byte order mark says that a text is UTF-8. Providers ignore it.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[inline(never)]
@@ -235,7 +234,7 @@ pub fn answered(
     go_on(config, case, host)
 }
 
-/// It has said what it grants, or has not.
+/// The service has said what budgets it grants, or has not answered.
 #[inline(never)]
 pub fn granted(
     config: &Config,
@@ -253,7 +252,7 @@ pub fn granted(
     }
 }
 
-/// Adds to the case what was granted; where that is not enough, asks again.
+/// Adds to the case what was granted. If that is not enough, asks again.
 fn reserved(
     config: &Config,
     case: &mut Case,
@@ -292,7 +291,7 @@ fn go_on(config: &Config, case: Box<Case>, host: &mut impl Host) -> Next {
     }
 }
 
-/// The answer to a request that did not wait has come before what the service says.
+/// The answer to a request that was not held has come before the service's reply.
 pub fn overtaken(config: &Config, waiting: Waiting, host: &mut impl Host) -> Next {
     host.cancel();
     granted(config, waiting, Err(ServiceOutcome::Cancelled), host)
@@ -318,7 +317,7 @@ pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
 #[inline(never)]
 fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     if case.unread.is_some() {
-        // There is no place for a hint: a later request gets it.
+        // The body cannot be read, so there is no place for a hint. A later request gets it.
         case.findings.retain(|finding| finding.verdict == Verdict::Kill);
     }
     let mut decision = decide(&case.findings, &case.policy);
@@ -328,7 +327,7 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
         case.notes.push(Note::Count(Metric::Saved, saved));
     }
     put_on_record(&mut case, host);
-    // What was not read was not judged, apart from its budgets.
+    // A request that was not read was not judged, apart from its budgets.
     if case.unread.is_none() || decision.finding.is_some() {
         record::decision(config, &mut case, &decision, host);
         if let Some(turn) = &mut case.turn {
@@ -386,7 +385,7 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
 }
 
-/// The request takes nothing of its budgets: it does not go on.
+/// Gives back what the request would take of its budgets: it does not go on.
 fn release(case: &mut Case, host: &mut impl Host) {
     if let Some(spending) = case.spending.take() {
         spending.release(host);

@@ -1,5 +1,5 @@
-//! A line of the log: one object of JSON, its members in the order in which they are added. Written by hand, because a tree of values for
-//! each line would make the module a good deal larger.
+//! A line of the log: one JSON object, with its members in the order in which they are added. Written by hand, because building a
+//! tree of values for each line would make the module a good deal larger.
 
 use sentinel_llm_api::json::quoted;
 use serde_json::Number;

@@ -1,9 +1,9 @@
-//! Keys, tokens and passwords in a text, masked by their shape: by how they begin, or by the name that stands before them. What has
-//! neither is not seen. Where in doubt, too much is masked.
+//! Masks keys, tokens and passwords in a text. They are recognised by how they begin, or by the name in front of them. A secret
+//! with neither is not found. If in doubt, too much is masked.
 
 /// Stands for what is masked.
 const MASK: &str = "[masked]";
-/// Bytes at the end of a text that is cut off. They are not shown: a key that begins there may be too short to be known by its shape.
+/// If a text is cut off, this many bytes at its end are not shown: a key that begins there may be too short to be recognised.
 const TAIL: usize = 128;
 /// How keys of known services begin, and how many characters follow at least.
 const BEGINNINGS: [(&str, usize); 34] = [
@@ -42,7 +42,7 @@ const BEGINNINGS: [(&str, usize); 34] = [
     ("pplx-", 12),
     ("tvly-", 12),
 ];
-/// Ends of names whose values are secret, in lower case.
+/// Endings of names whose values are secret, in lower case.
 const SECRET_ENDS: [&str; 13] = [
     "key",
     "token",
@@ -58,7 +58,7 @@ const SECRET_ENDS: [&str; 13] = [
     "cookie",
     "signature",
 ];
-/// Names whose values are secret, in lower case, and which are too short to be ends of names.
+/// Names whose values are secret, in lower case. They are too short to be used as endings.
 const SECRET_NAMES: [&str; 7] = ["pass", "auth", "pin", "sig", "pw", "sessionid", "session_id"];
 /// Words before a credential.
 const SCHEMES: [&str; 5] = ["bearer", "basic", "digest", "token", "negotiate"];
@@ -91,13 +91,13 @@ pub fn masked(text: &str, most: usize) -> String {
     out
 }
 
-/// Bytes that stay, and those behind them that are masked.
+/// How many bytes stay, and how many behind them are masked.
 struct Secret {
     shown: usize,
     hidden: usize,
 }
 
-/// Letters of other scripts are none: they may stand before a key without a space between.
+/// Letters of other scripts do not belong to a word: they may stand before a key without a space.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
@@ -107,7 +107,7 @@ fn is_of_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '=' | '~')
 }
 
-/// Length of the beginning that is of such characters. Not generic: this is looked at seldom, and its code need not be there often.
+/// Length of the beginning that has only such characters. Not generic, because it is rarely called, and its code should exist only once.
 #[inline(never)]
 fn run(text: &str, is_part: fn(char) -> bool) -> usize {
     text.char_indices().find(|(_, c)| !is_part(*c)).map_or(text.len(), |(at, _)| at)
@@ -129,9 +129,9 @@ fn key(text: &str) -> Option<Secret> {
     BEGINNINGS.iter().any(is_key).then(|| Secret { shown: 0, hidden: run(text, is_of_key) })
 }
 
-/// In the form of PEM.
+/// A private key in PEM format.
 fn private_key(text: &str) -> Option<Secret> {
-    // The dashes before it have passed.
+    // The dashes in front of it have already been read.
     const BEGIN: &str = "BEGIN ";
     let line = text.get(..text.find("-----")?)?;
     if !line.starts_with(BEGIN) || !line.ends_with("PRIVATE KEY") {
@@ -141,7 +141,7 @@ fn private_key(text: &str) -> Option<Secret> {
     Some(Secret { shown: line.len(), hidden: end.saturating_sub(line.len()) })
 }
 
-/// The length of a scheme's name with the blanks behind it, where a scheme stands here.
+/// The length of a scheme's name with the blanks behind it, if one stands here.
 fn scheme(text: &str) -> Option<usize> {
     let (word, rest) = text.split_at_checked(run(text, |c| c.is_ascii_alphabetic()))?;
     let gap = blanks(rest);
@@ -153,11 +153,11 @@ fn scheme(text: &str) -> Option<usize> {
 fn credential(text: &str) -> Option<Secret> {
     let shown = scheme(text)?;
     let hidden = run(text.get(shown..)?, is_of_key);
-    // Words of a sentence are no credentials, as far as they are short.
+    // Short words behind a scheme's name belong to a sentence.
     (hidden >= 8).then_some(Secret { shown, hidden })
 }
 
-/// The value of a name that says that it is secret: `password: ...`, `"api_key": "..."`, `--token ...`.
+/// The value behind a name that says that it is secret: `password: ...`, `"api_key": "..."`, `--token ...`.
 fn named(text: &str, before: &str) -> Option<Secret> {
     let (name, rest) = text.split_at_checked(run(text, |c| is_word(c) || c == '-'))?;
     let lower = name.to_ascii_lowercase();
@@ -181,7 +181,7 @@ fn named(text: &str, before: &str) -> Option<Secret> {
     Some(Secret { shown: text.len().saturating_sub(value.len()).saturating_add(shown), hidden })
 }
 
-/// Of a text that begins with a value: what of it is secret. `is_line`: it goes on to the end of the line.
+/// The secret part of a text that begins with a value. `is_line`: the value goes on to the end of the line.
 fn value_of(text: &str, is_line: bool) -> Option<Secret> {
     let slashes = run(text, |c| c == '\\');
     if let Some(quote) = text.get(slashes..)?.chars().next().filter(|c| matches!(c, '"' | '\'')) {
@@ -218,7 +218,7 @@ fn closing(text: &str, quote: char, slashes: usize) -> usize {
     text.len()
 }
 
-/// Where a value ends that stands without quotes.
+/// Where a value without quotes ends.
 fn unquoted(text: &str, is_line: bool) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

@@ -1,5 +1,5 @@
-//! The way of a request to an MCP server. It has passes of its own; then it is decided, recorded and rendered like a request to a
-//! model. Its answer is followed in `mcp_answer`.
+//! What happens to a request to an MCP server. It has its own passes. Then it is decided, recorded and rendered like a request to
+//! a model. Its answer is followed in `mcp_answer`.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -33,19 +33,19 @@ use crate::{
     turn::{Names, Turn},
 };
 
-/// A request on which all that will be known is known.
+/// A request after its judgement.
 #[derive(Debug)]
 pub struct JudgedMcp {
     case: McpCase,
     decision: Decision,
-    /// The answer in the server's place, where the request is stopped.
+    /// The answer in the server's place, if the request is stopped.
     answer: Option<McpAnswer>,
-    /// A list of tools is asked for, and its agent may not use all.
+    /// The list of tools is asked for, and the agent may not use all tools.
     wants_list: bool,
-    /// The ids of the requests, where their agent may be stopped before they are answered; and whether they are a batch.
+    /// The ids of the requests, if their agent may be stopped before they are answered, and whether they are a batch.
     ids: Vec<String>,
     is_batch: bool,
-    /// As long as it waits for what its budgets allow.
+    /// Kept while the request waits for the reply about its budgets.
     body: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ fn session(host: &dyn Facts) -> Option<Cow<'_, [u8]>> {
     host.request_header("mcp-session-id").filter(|id| !id.is_empty())
 }
 
-/// Whose the request is, where that is reported.
+/// The names of who sends the request, if turns are reported.
 pub fn names(head: &RequestHead, host: &dyn Facts) -> Option<Names> {
     head.claims.mcp_names(session(host).as_deref())
 }
@@ -72,7 +72,7 @@ fn case(config: &Config, head: &RequestHead, host: &dyn Facts) -> McpCase {
     McpCase::new(config.policy(claims.sender()), claims.mcp_scope(session.as_deref()), names, head.arrived)
 }
 
-/// The passes look at a request. An error where it is to be refused, because it cannot be read in full.
+/// The passes look at a request. Returns an error if it must be refused because it cannot be read in full.
 pub fn look(config: &Config, head: &RequestHead, body: &[u8], host: &dyn Facts) -> Result<JudgedMcp, Bypass> {
     let mut case = case(config, head, host);
     let wanted = if case.policy.tools.is_open() { McpToolUse::default() } else { wanted(body) };
@@ -112,7 +112,7 @@ fn judge(
 }
 
 impl JudgedMcp {
-    /// Notes what became of the calls, where that is wanted.
+    /// Records what became of the calls, if that is wanted.
     fn audit(&mut self, requests: &Requests<'_>) {
         let Self { case, decision, .. } = self;
         if !case.policy.tools.audit {
@@ -135,7 +135,7 @@ impl JudgedMcp {
     }
 }
 
-/// Asks what its budgets allow, where the worker holds too little of them.
+/// Asks the service for budgets, if the worker's leases do not have enough.
 pub fn ask(config: &Config, mut judged: Box<JudgedMcp>, host: &mut impl Host) -> Next {
     let spending = judged.case.spending.as_mut().filter(|spending| spending.has_to_ask());
     let Some(spending) = spending else { return settle(config, *judged, host) };
@@ -175,7 +175,7 @@ pub fn settle(config: &Config, judged: JudgedMcp, host: &mut impl Host) -> Next 
             spending.release(host);
         } else {
             spending.go_on(&around);
-            // The server takes nothing besides.
+            // The server's answer takes nothing more of the budgets.
             spending.settle(&around, Took::Probable);
         }
     }
@@ -192,7 +192,7 @@ pub fn settle(config: &Config, judged: JudgedMcp, host: &mut impl Host) -> Next 
         return Next::Answered;
     }
     if wants_list {
-        // What comes compressed cannot be changed.
+        // A compressed answer cannot be changed.
         host.remove_request_header("accept-encoding");
     }
     host.release();

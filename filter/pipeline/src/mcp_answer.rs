@@ -1,5 +1,6 @@
-//! The answer of an MCP server on its way to the agent. A list of tools is changed where the agent may not use all, and an answer ends
-//! where an operator stops the agent. Of other answers only their status and their end are of interest, for the turn that ends with them.
+//! The answer of an MCP server on its way to the agent. A list of tools is changed if the agent may not use all of them. An
+//! answer ends if an operator stops the agent. Of other answers only the status and the end are of interest, for the turn that
+//! ends with them.
 
 use sentinel_config::Config;
 use sentinel_llm_api::{
@@ -27,19 +28,19 @@ pub struct PassingAnswer {
     is_stopped: bool,
 }
 
-/// Who waits for the answer, and for what. It is known where turns are reported, and there alone somebody can be stopped.
+/// Who waits for the answer, and for what. Only known if turns are reported, because only then can somebody be stopped.
 #[derive(Debug)]
 pub struct McpCaller {
     pub case: McpCase,
-    /// The ids of the requests, as they stand there.
+    /// The ids of the requests, as they stand in them.
     pub ids: Vec<String>,
     pub is_batch: bool,
-    /// Of a stream that can be ended.
+    /// Present for a stream that can be ended.
     pub frames: Option<PassingFrames>,
 }
 
 impl McpCaller {
-    /// Why the answer does not go on, where an operator has stopped whose it is.
+    /// Why the answer must end, if an operator has stopped it.
     fn stop(&self, host: &impl Host) -> Option<Decision> {
         stopping(self.case.names.as_ref(), &self.case.policy, host)
     }
@@ -51,7 +52,7 @@ impl McpCaller {
         Some(McpAnswer::of(config, Some(&requests), self.is_batch, finding))
     }
 
-    /// What passes in the place of this part, and why, where an operator has stopped whose answer it is.
+    /// What passes in place of this part, and why, if an operator has stopped the answer.
     fn end(&mut self, config: &Config, part: &[u8], host: &impl Host) -> Option<(Vec<u8>, Decision)> {
         let decision = self.frames.as_ref().and_then(|_| self.stop(host));
         let frames = self.frames.as_mut()?;
@@ -66,7 +67,7 @@ impl McpCaller {
 }
 
 impl PassingAnswer {
-    /// Returns `None` where nobody wants to know of it.
+    /// Returns `None` if the answer is of no interest.
     pub fn of(
         list: Option<Box<ToolList>>,
         turn: Option<Box<Turn>>,
@@ -97,7 +98,7 @@ impl PassingAnswer {
         if self.answers_instead(config, host) {
             return None;
         }
-        // A list is held back in parts, and soon over. What tells its length cannot end sooner.
+        // A list is held, and soon over. An answer that tells its length cannot end sooner.
         if let Some(asked) = &mut self.asked
             && self.list.is_none()
             && ["content-encoding", "content-length"].iter().all(|name| host.response_header(name).is_none())
@@ -109,7 +110,8 @@ impl PassingAnswer {
         self.goes_on(end_of_stream, host)
     }
 
-    /// Nothing of the answer has gone to the agent yet: where an operator has stopped it, it gets another one, as if it had asked now.
+    /// Nothing of the answer has gone to the agent yet. If an operator has stopped the agent, it gets another answer, as if it
+    /// had asked now.
     fn answers_instead(&mut self, config: &Config, host: &mut impl Host) -> bool {
         let Some(asked) = &self.asked else { return false };
         let Some(decision) = asked.stop(host) else { return false };
@@ -170,12 +172,12 @@ impl PassingAnswer {
         (!end_of_stream && self.reads()).then_some(self)
     }
 
-    /// It is over, though no part of it said so.
+    /// The answer is over, though no part of it said so.
     pub fn whole(mut self, host: &mut impl Host) {
         self.end(host);
     }
 
-    /// It ended before its end.
+    /// The answer was cut off before its end.
     pub fn cut_off(mut self, host: &mut impl Host) {
         if let Some(turn) = &mut self.turn {
             turn.end = End::ClientGone;

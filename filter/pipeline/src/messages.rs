@@ -30,17 +30,17 @@ pub fn kill(policy: &Policy, decision: &Decision) -> String {
     let reason = finding.map(Finding::explanation).unwrap_or_default();
     let stays = finding.is_some_and(|finding| matches!(finding.signal, Signal::Stopped | Signal::Budget));
     let advice = if stays { "" } else { "Send a new user message to go on." };
-    // The advice first: the reason may hold an operator's words.
+    // The advice is filled in first, because the reason may hold an operator's words.
     policy.kill.message.replace("{advice}", advice).replace("{reason}", &reason).trim_end().to_owned()
 }
 
-/// What the agent is told whose request is refused for what it says by itself.
+/// What the agent is told if its request is refused for what it says by itself.
 pub fn refusal(decision: &Decision) -> String {
     let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
     format!("This request was refused because {reason}.")
 }
 
-/// What the agent is told whose call of a tool of an MCP server is stopped.
+/// What the agent is told if its call of an MCP server's tool is stopped.
 pub fn not_executed(config: &Config, finding: &Finding) -> String {
     let Finding { signal, tool, count, .. } = finding;
     match signal {

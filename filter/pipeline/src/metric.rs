@@ -18,8 +18,8 @@ pub use cache::{CacheBypass, CacheHit};
 pub enum Metric {
     /// Requests in a dialect, whatever became of them. The client as configured, and the dialect's label, or `MCP`.
     Requests(Arc<str>, RequestStatus, &'static str),
-    /// With the dialect's label, or `MCP`; whether it is carried out, or only recorded; and the label of the row of `agents[]`
-    /// whose settings hold.
+    /// With the dialect's label, or `MCP`; whether it is enforced or only recorded; and the label of the row of `agents[]` whose
+    /// settings apply.
     Verdicts(Verdict, Option<Signal>, &'static str, Enforced, Arc<str>),
     /// Tools called through an MCP route.
     McpCalls,
@@ -33,7 +33,7 @@ pub enum Metric {
     Tokens(Tokens, Arc<str>),
     /// Billionths of a USD that they cost, by model. Envoy counts in whole numbers.
     Costs(Arc<str>),
-    /// Tools that an agent may not use, where it met them; with the dialect's label, or `MCP`.
+    /// Tools that an agent may not use, by where it met them; with the dialect's label, or `MCP`.
     ToolsDenied(DeniedTool, &'static str, Enforced),
     /// Injections that the guard found, by pattern and place; with the dialect's label.
     Injections(Pattern, Place, &'static str, Enforced),
@@ -45,7 +45,7 @@ pub enum Metric {
     BoundsSaved(Bounding),
     /// Answers that were cleaned of something; with the dialect's label.
     Cleaned(CleanKind, &'static str),
-    /// Billionths of a USD that killed requests would have cost at least, and that answers from the cache did cost once.
+    /// Billionths of a USD: the least that killed requests would have cost, and what answers from the cache cost when they were made.
     Saved,
     /// Tokens that answers from the cache took when they were made.
     SavedTokens,
@@ -57,11 +57,11 @@ pub enum Metric {
     Reports(ServiceOutcome),
     /// Turns that were not reported, because too many waited.
     TurnsDropped,
-    /// Requests that budgets count, by where what they need came from.
+    /// Requests that budgets count, by what came of their reservation.
     Reservations(Reserved),
 }
 
-/// Where what a request needs of its budgets came from.
+/// What came of the reservation for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Reserved {
@@ -94,7 +94,7 @@ impl Enforced {
 /// How a request ended, as far as an error rate needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestStatus {
-    /// The first digit of the answer's HTTP status: a provider's answer, or Envoy's own in its place.
+    /// The first digit of the answer's HTTP status. The answer may be the provider's, or Envoy's own.
     Class(u8),
     /// The filter answered in the provider's place.
     Stopped,
@@ -143,11 +143,11 @@ impl Tokens {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum DeniedTool {
-    /// Its request offers it to the model, or a server's list to the agent.
+    /// Its request offers the tool to the model, or a server's list offers it to the agent.
     Offered,
-    /// Its request wants it to be called.
+    /// Its request forces the model to call it.
     Forced,
-    /// It calls it, or the model does.
+    /// The agent or the model calls it.
     Called,
 }
 
@@ -238,8 +238,8 @@ const fn counter(name: &'static str, labels: &'static [&'static str]) -> Family 
     Family { name, labels, kind: FamilyKind::Counter }
 }
 
-// The client stands first: what looks like another label behind it is part of no client's name. A model's name has dots of its
-// own: it stands last.
+// `client` comes first: then no part of a client's name can be taken for another label. `model` comes last, because model names
+// have dots of their own.
 static REQUESTS: Family = counter("sentinel_requests_total", &["client", "status", "dialect"]);
 static VERDICTS: Family =
     counter("sentinel_verdicts_total", &["verdict", "signal", "dialect", "enforced", "agent"]);

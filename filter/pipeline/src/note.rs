@@ -34,7 +34,7 @@ pub enum Note {
     Store(Box<StoreOrder>),
 }
 
-/// An injection that the guard found. Nothing of the text.
+/// An injection that the guard found. Holds nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Injection {
     pub pattern: Pattern,
@@ -61,7 +61,7 @@ pub enum CallDecision {
     Deny,
     /// The breaker answered it, as one too many.
     Break,
-    /// A model calls it that may not be offered: the answer passes.
+    /// A model called a tool that may not be offered. The answer still passes.
     NotOffered,
 }
 
@@ -78,7 +78,7 @@ pub struct FoundAnswer {
     pub similarity: f64,
     /// Milliseconds.
     pub age: u64,
-    /// By what the administration erases the answer.
+    /// The name by which an administrator erases the answer.
     pub entry: String,
     pub is_given: bool,
 }

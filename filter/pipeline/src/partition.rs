@@ -1,5 +1,5 @@
-//! The partition of a request: a digest of all that decides what the answer may be, the last user text alone left out. Answers
-//! are never shared between two partitions. Nothing secret is in it: all Envoys that share a store must come to the same.
+//! The partition of a request: a digest of everything that decides what the answer may be, except the last user text. Answers are
+//! never shared between two partitions. It holds no secret, because all Envoys that share a store must compute the same value.
 
 use sentinel_config::{CachePolicy, Config};
 use sentinel_llm_api::{
@@ -28,7 +28,7 @@ const HEADERS: [&str; 13] = [
     "x-amzn-bedrock-service-tier",
 ];
 
-/// Names in a body's metadata that only say which agent or run it is.
+/// Names in a body's metadata that only say which agent or run sends it.
 pub fn names<'c>(config: &'c Config, policy: &CachePolicy) -> Vec<&'c str> {
     let of = |fields: &'c [BodyField]| {
         fields.iter().filter_map(|field| match field {
@@ -74,9 +74,9 @@ pub fn partition(
         field(name.as_bytes(), &mut add);
         header(name, host, &mut add);
     }
-    // What is stored is what the agent got, cleaned or not. Answers that may have calls are stored apart from those that may not.
+    // The stored answer is what the agent got, cleaned or not. Answers that may have calls are stored apart from those that may not.
     add(&[u8::from(cleans) | u8::from(policy.wanted.with_calls) << 1]);
-    // Who asks, unless answers are shared.
+    // Who asks counts, unless answers are shared.
     add(&[u8::from(policy.is_shared)]);
     if !policy.is_shared {
         config.tenant.headers.iter().for_each(|name| header(name, host, &mut add));

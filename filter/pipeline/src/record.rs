@@ -1,6 +1,6 @@
-//! What is recorded of a decision: metrics, the line of the log, the headers for the client, the attributes of traces
-//! and access logs. Never a prompt, the name of a person or agent, or a header value. The model's name comes from the
-//! client or the provider, so it is cut to the characters of a name.
+//! What is recorded of a decision: metrics, the line of the log, the headers for the client, the attributes of traces and access
+//! logs. A prompt, the name of a person or agent, or the value of a header is never recorded. The model's name comes from the
+//! client or the provider, so only the characters of a name are kept of it.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub const HEADERS: [&str; 5] = [
 /// Name of the header that marks an answer which says that there is nothing to say.
 pub const NO_REPLY: &str = "x-sentinel-no-reply";
 
-/// What is put on record is about a request, or its answer.
+/// The request, or its answer, that a record is about.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The dialect's label, or `MCP`.
@@ -85,7 +85,7 @@ pub fn notes(subject: Subject<'_>, notes: Vec<Note>, host: &mut impl Host) {
     }
 }
 
-/// Records what was decided on a request to a model, which waits.
+/// Records what was decided on a request to a model, which is held.
 pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mut impl Host) {
     host.record_latency(host.now().saturating_sub(case.arrived));
     let spans = std::mem::take(&mut case.spans);
@@ -121,8 +121,8 @@ struct About {
     cache: Option<&'static str>,
 }
 
-/// Counts a verdict; and where something was found, leaves it where Envoy's tracer and access logs find it, and in the log: the
-/// filter state `wasm.sentinel_event` has the log's line.
+/// Counts a verdict. If something was found, it goes to Envoy's tracer and access logs, and to the log. The filter state
+/// `wasm.sentinel_event` has the log's line.
 fn verdict(config: &Config, subject: Subject<'_>, decision: &Decision, about: &About, host: &mut impl Host) {
     let Subject { dialect, policy, scope } = subject;
     let (verdict, signal) = (decision.verdict, decision.finding.as_ref().map(|finding| finding.signal));
@@ -146,7 +146,7 @@ fn annotate_verdict(scope: &Scope, verdict: Verdict, signal: Option<Signal>, hos
     }
 }
 
-/// The provider's own words: its model, and all tokens that it counted, cached ones too.
+/// What the provider says itself: its model, and all tokens that it counted, cached ones too.
 pub fn annotate_answer(answer: &Answer, host: &mut impl Host) {
     let usage = &answer.usage;
     annotate(host, "sentinel_response_model", &shown(&answer.model));
@@ -166,7 +166,7 @@ fn annotate(host: &mut impl Host, name: &'static str, value: &str) {
 }
 
 impl Line {
-    /// Of whom a line is: digests, and Envoy's id of the request.
+    /// Who a line is about: digests, and Envoy's id of the request.
     fn about(&mut self, subject: Subject<'_>, names_agent: bool, host: &impl Facts) -> String {
         if names_agent {
             let [_, agent, _] = subject.scope.names();
@@ -221,7 +221,7 @@ fn cache_hit(subject: Subject<'_>, found: &FoundAnswer, host: &mut impl Host) {
     host.log(Level::Info, &line);
 }
 
-/// Puts on record that no stored answer served. The partition says whether two requests could have shared one.
+/// Records that no stored answer could be given. The partition shows whether two requests could have shared one.
 fn cache_miss(subject: Subject<'_>, similarity: f64, partition: &Partition, host: &mut impl Host) {
     let partition: String = partition.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut line = Line::of("cache_miss");
@@ -272,7 +272,7 @@ fn no_reply(subject: Subject<'_>, is_marked: bool, host: &mut impl Host) {
     host.log(Level::Info, &line);
 }
 
-/// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.
+/// Envoy's request id. A client can send an id of its own, so only what looks like a UUID goes into the log.
 fn request_id(host: &impl Facts) -> Option<String> {
     let id = String::from_utf8(host.request_header("x-request-id")?.into_owned()).ok()?;
     let is_uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -298,7 +298,7 @@ pub fn headers(config: &Config, case: &Case, decision: &Decision) -> Vec<(&'stat
     if let (None, Some(outcome)) = (&decision.finding, service_failed) {
         headers.push((reason, format!("service_{}", outcome.label())));
     }
-    // To an answer from the cache belongs how near its question came.
+    // With an answer from the cache, the similarity of its question is told.
     let told = match case.cache.as_ref().map(|cached| &cached.found) {
         Some(LookUp::Hit(hit)) => Some(hit.similarity),
         _ => case.similarity,

@@ -30,14 +30,14 @@ pub fn hint(case: &Case, decision: &Decision) -> Option<Edit> {
     if is_about_prompts {
         return case.hint_places.beside(case.policy.hint.position).map(|slot| slot.edit(&text));
     }
-    // After the last result; where that has no place for it, or is cut itself, after everything.
+    // The hint goes behind the last result. If that has no place for it, or is cut, it goes behind all messages.
     let in_result = case.hint_places.in_result.as_ref().map(|slot| slot.edit(&text));
     in_result
         .filter(|hint| edit::stays(&case.edits, hint))
         .or_else(|| case.hint_places.beside(Position::End).map(|slot| slot.edit(&text)))
 }
 
-/// A request as it is answered in the provider's place.
+/// What a reply in the provider's place needs to know of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplyContext<'a> {
     pub dialect: DialectRef,
@@ -51,7 +51,7 @@ pub struct ReplyContext<'a> {
     pub arrived: u64,
 }
 
-/// What the agent gets in the answer's place.
+/// The reply to the agent in the answer's place.
 #[inline(never)]
 pub fn kill(asked: ReplyContext<'_>, decision: &Decision) -> LocalReply {
     let ReplyContext { dialect, scope, model, framing, include_usage, arrived, .. } = asked;
@@ -85,20 +85,20 @@ impl McpAnswer {
     pub fn of(config: &Config, requests: Option<&[Request<'_>]>, is_batch: bool, finding: &Finding) -> Self {
         let message = messages::not_executed(config, finding);
         match requests {
-            // Nobody waits for an answer.
+            // Nobody waits for an answer, so the reply is empty.
             Some([]) => Self(202, String::new()),
             Some(requests) => Self(200, reply(requests, is_batch, &message, config.mcp.answer)),
             None => Self(400, invalid(&message)),
         }
     }
 
-    /// As the last event of a stream.
+    /// The same as the last event of a stream.
     pub fn event(&self) -> String {
         format!("event: message\ndata: {}\n\n", self.1)
     }
 }
 
-/// What the agent gets in the answer's place.
+/// The reply to the agent in the answer's place.
 pub fn mcp(config: &Config, answer: McpAnswer, decision: &Decision) -> LocalReply {
     let McpAnswer(status, body) = answer;
     let mut reply = LocalReply::new(status, Framing::Json, body);

@@ -1,4 +1,4 @@
-//! The way of one request: which event matters in which phase, and which phase follows.
+//! The phases of one request: which event matters in which phase, and which phase follows.
 //!
 //! ```text
 //! Idle ─headers─► Reading ─body─► (Asking ─reply─►) Passing ─response─► Done
@@ -25,7 +25,7 @@ use crate::{
 pub struct Request {
     config: Arc<Config>,
     phase: Phase,
-    /// Until it is counted.
+    /// Present until the request is counted.
     counted: Option<RequestLabels>,
 }
 
@@ -34,7 +34,7 @@ enum Phase {
     Idle,
     /// The body is being held until it is whole.
     Reading(Box<RequestHead>),
-    /// The embedding service is thinking; the request is held.
+    /// The embedding service has been asked, and the request is held.
     Asking(Waiting),
     /// The request has gone on; the response is read as it passes.
     Passing(Passing),
@@ -78,7 +78,7 @@ impl Request {
         };
     }
 
-    /// `held`: bytes of the body that the host holds back so far.
+    /// `held`: bytes of the body that the host holds so far.
     pub fn on_request_body(&mut self, host: &mut impl Host, held: usize, end_of_stream: bool) {
         let head = match &mut self.phase {
             Phase::Reading(head) => head,
@@ -136,14 +136,14 @@ impl Request {
     fn follow(&mut self, next: Next, host: &mut impl Host) -> Phase {
         match next {
             Next::Answered => self.count(RequestStatus::Stopped, host),
-            // As the provider's own answer was.
+            // Counted like the provider's own answer.
             Next::Served => self.count(RequestStatus::Class(2), host),
             Next::Await(_) | Next::Pass(_) | Next::End => {}
         }
         next.into()
     }
 
-    /// Each request is counted once, when it is known how it ended.
+    /// Each request is counted once, as soon as it is known how it ended.
     fn count(&mut self, status: RequestStatus, host: &mut impl Host) {
         if let Some(counted) = self.counted.take() {
             counted.count(status, host);
@@ -181,7 +181,7 @@ impl Request {
         }
     }
 
-    /// Nothing more will come; the client may have gone in the middle.
+    /// Nothing more will come. The client may have gone before the end.
     pub fn on_closed(&mut self, host: &mut impl Host) {
         self.count(RequestStatus::Unanswered, host);
         match mem::replace(&mut self.phase, Phase::Done) {
@@ -194,7 +194,7 @@ impl Request {
         }
     }
 
-    /// Whether a response is of any use; the host need not bother otherwise.
+    /// Whether the response is needed. If not, the host need not call for it.
     pub fn awaits_response(&self) -> bool {
         self.counted.is_some() || matches!(&self.phase, Phase::Passing(_) | Phase::Asking(_))
     }

@@ -1,4 +1,4 @@
-//! What the request headers say: whether the request is one that can be read, and whose it is.
+//! What the request headers say: whether the request can be read, and who sends it.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::{
 pub struct RequestHead {
     pub target: Target,
     pub claims: Claims,
-    /// The request tells its length, and it can still be changed.
+    /// The request has a content-length, and it can still be changed.
     pub has_length: bool,
     /// The client library says that it sends this request again.
     pub is_retry: bool,
     /// How the body is compressed.
     pub coding: Option<Coding>,
-    /// When the headers came (milliseconds since 1970): from then on the request waits for us.
+    /// When the headers came (milliseconds since 1970). From then on, the request waits for the filter.
     pub arrived: u64,
 }
 
@@ -43,7 +43,7 @@ impl Target {
     }
 }
 
-/// How a request is counted once it is known what became of it.
+/// The labels under which a request is counted, once its end is known.
 #[derive(Clone, Debug)]
 pub struct RequestLabels {
     client: Arc<str>,
@@ -61,7 +61,7 @@ impl RequestLabels {
 pub struct Opened {
     pub counted: RequestLabels,
     pub head: RequestHead,
-    /// Why its body is not to be awaited: it cannot be read.
+    /// Why its body is not awaited: it cannot be read.
     pub unfit: Option<Bypass>,
 }
 
@@ -71,7 +71,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         return None;
     }
     let path = host.request_header(":path").unwrap_or_default();
-    // A server may pass over bytes that are no UTF-8.
+    // A server may ignore bytes that are not UTF-8.
     let path = String::from_utf8_lossy(&path);
     let readings = RequestPath::readings(&path);
     let (mut target, mut is_ambiguous) = (None, false);
@@ -87,7 +87,8 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     let claims = Claims::from_headers(config, host.secret(), |name| host.request_header(name));
     let policy = config.policy(claims.sender());
     let is_post = host.request_header(":method").as_deref() == Some(b"POST");
-    // Providers read a body only where it is posted. A server that reads others must not be a way around what is forbidden.
+    // Providers read a body only of a POST. If something is forbidden, other methods are read too, because a server that accepts
+    // them must not be a way around it.
     if !policy.enabled || !is_post && !policy.refuses_unreadable() {
         return None;
     }
@@ -102,7 +103,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     let unfit = match coding {
         Err(cause) => Some(cause),
         Ok(_) if policy.refuses_unreadable() && becomes_another_protocol(host) => Some(Bypass::Upgrade),
-        // Nobody knows which of them the server takes.
+        // It is not known which of these readings the server uses.
         Ok(_) if policy.refuses_unreadable() && is_ambiguous => Some(Bypass::Shape),
         Ok(_) => unfit(config, policy.refuses_unreadable(), host, length.as_deref()),
     };
@@ -123,14 +124,14 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     if config.hold_headers {
         host.hold();
     } else {
-        // Headers that go on at once must not tell a length that a hint changes.
+        // Headers that go on at once must not tell a length, because a hint would change it.
         host.remove_request_header("content-length");
     }
     Some(Opened { counted, head, unfit })
 }
 
-/// An answer is read as it passes, and never inflated: that would change it, and could be made to cost. Who takes no
-/// compression gets none by itself.
+/// An answer is read as it passes and never decompressed: that would change it, and a hostile answer could make it cost a lot. A
+/// client that accepts no compression gets none anyway.
 fn ask_for_a_plain_answer(host: &mut impl Host) {
     let Some(accepted) = host.request_header("accept-encoding") else { return };
     if accepted.eq_ignore_ascii_case(b"identity") || is_signed(host, "accept-encoding") {
@@ -139,16 +140,16 @@ fn ask_for_a_plain_answer(host: &mut impl Host) {
     host.set_request_header("accept-encoding", "identity");
 }
 
-/// Whether the client's own signature (AWS Signature Version 4) covers a header. Where nobody signs anew, as without a
-/// hint nobody need, a change would have the request refused.
+/// Whether the client's own signature (AWS Signature Version 4) covers a header. Then the provider would refuse a changed
+/// request, unless it is signed anew. Without a hint, nobody signs it anew.
 fn is_signed(host: &impl Facts, name: &str) -> bool {
     let signature = host.request_header("authorization").unwrap_or_default();
     let is_one = signature.starts_with(b"AWS4-");
     is_one && signature.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// How the body is compressed. An error where it cannot be decoded, or could not go on decoded: headers that are not held still
-/// name the coding.
+/// How the body is compressed. Returns an error if it cannot be decoded, or if a decoded body could not be sent: headers that are
+/// not held still name the coding.
 fn coding(config: &Config, host: &impl Facts) -> Result<Option<Coding>, Bypass> {
     match Coding::of(&host.request_header_values("content-encoding"))? {
         Some(_) if !config.hold_headers => Err(Bypass::Encoded),
@@ -156,7 +157,7 @@ fn coding(config: &Config, host: &impl Facts) -> Result<Option<Coding>, Bypass> 
     }
 }
 
-/// Whether what follows is no HTTP, as in a WebSocket. Servers pass over a wish for HTTP/2 or TLS.
+/// Whether the connection changes to a protocol other than HTTP, as for a WebSocket. Servers ignore a wish for HTTP/2 or TLS.
 fn becomes_another_protocol(host: &impl Facts) -> bool {
     let is_passed_over = |value: &[u8]| {
         let value = value.trim_ascii();
@@ -168,8 +169,8 @@ fn becomes_another_protocol(host: &impl Facts) -> bool {
         || host.request_header(":method").as_deref() == Some(b"CONNECT")
 }
 
-/// Why the body cannot be read, as far as the headers say. `is_barred`: something is forbidden to the agent, and a body of any type
-/// could hold it. A provider may read a text as JSON, so it is read too; only its charset must be the one that is read here.
+/// Why the body cannot be read, as far as the headers say. `is_barred`: something is forbidden to the agent. Then a body of any
+/// type is read, because a provider may read a text as JSON. Only its charset must be one that is read here.
 fn unfit(config: &Config, is_barred: bool, host: &impl Facts, length: Option<&[u8]>) -> Option<Bypass> {
     let types = host.request_header_values("content-type");
     let is_fit = match is_barred {
@@ -188,7 +189,7 @@ fn is_json(content_type: &[u8]) -> bool {
     media.eq_ignore_ascii_case(b"application/json") || media.to_ascii_lowercase().ends_with(b"+json")
 }
 
-/// Whether no charset is named but UTF-8 and its part ASCII.
+/// Whether the header names no charset other than UTF-8 and its subset ASCII.
 fn is_utf8(content_type: &[u8]) -> bool {
     const CHARSETS: [&[u8]; 4] = [b"utf-8", b"utf8", b"us-ascii", b"ascii"];
     let content_type = content_type.to_ascii_lowercase();

@@ -1,5 +1,5 @@
-//! The way of an answer. A model's answer is cleaned if that is on, and passes unchanged if not. It is read meanwhile, to
-//! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
+//! What happens to an answer. A model's answer is cleaned if that is on, and otherwise passes unchanged. Meanwhile it is read, to
+//! count its tokens and to remember its fingerprint. Other answers that are changed have their own modules.
 
 use sentinel_config::Config;
 use sentinel_detect::verdict::Signal;
@@ -29,7 +29,7 @@ use crate::{
     turn::End,
 };
 
-/// What is awaited, or passing.
+/// An answer that is awaited or passing.
 #[derive(Debug)]
 pub enum Passing {
     Model(Box<PassingResponse>),
@@ -38,7 +38,7 @@ pub enum Passing {
 }
 
 impl Passing {
-    /// The headers have come; what goes on.
+    /// The headers have come. Returns what still has to be followed.
     pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => headers(config, response, end_of_stream, host).map(Self::Model),
@@ -46,7 +46,7 @@ impl Passing {
         }
     }
 
-    /// A part of the body is passing; what goes on.
+    /// A part of the body is passing. Returns what still has to be followed.
     pub fn body(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => body(config, response, end_of_stream, host).map(Self::Model),
@@ -78,7 +78,7 @@ pub struct PassingResponse {
     /// Headers for the response.
     headers: Vec<(&'static str, String)>,
     reader: Option<AnswerReader>,
-    /// What it said is on record.
+    /// What it said has been recorded.
     is_recorded: bool,
 }
 
@@ -147,7 +147,7 @@ impl PassingResponse {
     }
 }
 
-/// The response's headers have come; the response where it goes on.
+/// The response's headers have come. Returns the response if it still has to be followed.
 fn headers(
     config: &Config,
     mut response: Box<PassingResponse>,
@@ -157,7 +157,7 @@ fn headers(
     for name in record::HEADERS.into_iter().chain([record::NO_REPLY]) {
         match response.headers.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => host.set_response_header(name, value),
-            // A provider's word must not pass for ours.
+            // If the provider sends this header, it must not be taken for ours.
             None if host.response_header(name).is_some() => host.remove_response_header(name),
             None => {}
         }
@@ -207,9 +207,10 @@ fn put_on_record(case: &mut AnswerCase, host: &mut impl Host) {
     record::notes(case.subject(), notes, host);
 }
 
-/// Gets ready to clean the answer. One that is a single JSON text is held until it is whole, so that its headers can say what it is.
+/// Prepares the cleaning of the answer. An answer that is a single JSON text is held until it is whole, so that its headers can
+/// tell what it is.
 fn clean(config: &Config, case: &mut AnswerCase, cleaner: Option<Clean>, host: &mut impl Host) {
-    // What is longer than may be held need not be held at all.
+    // An answer that is longer than may be held is not held at all.
     let length = length(host).unwrap_or(0);
     let fits = |clean: &Clean| {
         !clean.holds_all() || usize::try_from(length).is_ok_and(|length| length <= config.max_body)
@@ -224,12 +225,12 @@ fn clean(config: &Config, case: &mut AnswerCase, cleaner: Option<Clean>, host: &
     case.clean = Some(clean);
 }
 
-/// What the response says of its length.
+/// The content-length of the response.
 fn length(host: &impl Facts) -> Option<u64> {
     number(&host.response_header("content-length")?)
 }
 
-/// A part of the response's body is passing; the response where it goes on.
+/// A part of the response's body is passing. Returns the response if it still has to be followed.
 fn body(
     config: &Config,
     mut response: Box<PassingResponse>,
@@ -260,7 +261,7 @@ fn body(
     (!end_of_stream && (!response.is_recorded || response.case.clean.is_some())).then_some(response)
 }
 
-/// The part that is passing is cleaned and read. Returns why the answer ends with it, where an operator has stopped it.
+/// Cleans and reads the part that is passing. Returns the decision if an operator has stopped the answer: then it ends with this part.
 fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> Option<Decision> {
     let PassingResponse { reader, case, .. } = response;
     if reader.is_none() && case.clean.is_none() && case.turn.is_none() {
@@ -270,7 +271,7 @@ fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> 
     case.length = case.length.saturating_add(part.len());
     let passed = case.clean.as_mut().and_then(|clean| clean.push(&part, is_last));
     let goes_on = passed.as_deref().unwrap_or(&part);
-    // What the agent gets is what its next request will say.
+    // The reader gets what the agent gets, because the agent's next request will hold that.
     if let Some(reader) = reader {
         reader.push(goes_on);
     }
@@ -282,12 +283,12 @@ fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> 
     decision
 }
 
-/// Why the answer does not go on, where an operator has stopped whose it is.
+/// Why the answer must end, if an operator has stopped it.
 fn stop_decision(case: &AnswerCase, host: &impl Host) -> Option<Decision> {
     stopping(case.names.as_ref(), &case.policy, host)
 }
 
-/// Nothing of the answer has gone to the client yet: it gets the kill response in its place, as if it had asked now.
+/// Nothing of the answer has gone to the client yet. It gets the kill response instead, as if it had asked now.
 fn answer_instead(
     config: &Config,
     response: &mut PassingResponse,
@@ -303,7 +304,7 @@ fn answer_instead(
     host.reply(reply);
 }
 
-/// What passes in the place of this part, and why, where an operator has stopped whose answer it is.
+/// What passes in place of this part, and why, if an operator has stopped the answer.
 fn stop(case: &mut AnswerCase, part: &[u8], host: &impl Host) -> Option<(Vec<u8>, Decision)> {
     let decision = case.frames.as_ref().and_then(|_| stop_decision(case, host));
     let frames = case.frames.as_mut()?;
@@ -336,7 +337,7 @@ fn whole(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
     record(config, &mut response, host);
 }
 
-/// Puts on record what the response said, once, and lets it go on where it is held.
+/// Records what the response said, once. Releases it if it is held.
 #[inline(never)]
 fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host) {
     if std::mem::replace(&mut response.is_recorded, true) {
@@ -367,7 +368,7 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
     }
 }
 
-/// The response ended before its end.
+/// The response was cut off before its end.
 #[inline(never)]
 fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut impl Host) {
     if std::mem::replace(&mut response.is_recorded, true) {
@@ -375,7 +376,7 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
     }
     let PassingResponse { case, reader, is_recorded, .. } = response;
     let reader = reader.take();
-    // The model had finished, and the client did not wait for the last byte.
+    // The model had finished. The client did not wait for the last byte.
     if store::cut_off(case) && reader.as_ref().is_some_and(AnswerReader::has_finished) {
         *is_recorded = false;
         response.reader = reader;
@@ -396,7 +397,7 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
     report(case, host);
 }
 
-/// Traces the call, and the run where it has ended with it.
+/// Traces the call, and the run if it has ended with this call.
 fn trace(config: &Config, case: &mut AnswerCase, ended: Ended, host: &mut impl Host) {
     let AnswerCase { chat: Some(chat), dialect, model, scope, answer, notes, .. } = case else { return };
     let call = chat.span(scope, dialect.label(), model, answer.as_ref(), ended, host.now());

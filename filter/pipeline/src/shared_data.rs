@@ -1,7 +1,7 @@
-//! Where windows and call rates lie in Envoy's shared data: in a fixed number of buckets of a few scopes each, so
-//! memory is bounded whatever the number of agents. The bucket of a scope depends on a secret, so nobody outside can
-//! choose it. If a bucket has no room, the scope without a request for the longest time is forgotten; one under
-//! suspicion is forgotten only if all others are too. Buckets are changed by compare-and-swap.
+//! Where windows and call rates are stored in Envoy's shared data. There is a fixed number of buckets for a few scopes each, so
+//! memory is bounded whatever the number of agents. The bucket of a scope depends on a secret, so nobody outside can choose it.
+//! If a bucket is full, the scope whose last request is the oldest is forgotten. A suspect scope is forgotten only if all others
+//! are suspect too. Buckets are changed by compare-and-swap.
 
 use sentinel_config::Config;
 use sentinel_detect::{call_rate::CallRates, window::Window};
@@ -18,10 +18,10 @@ use crate::{
 
 /// Scopes in one bucket.
 const WAYS: usize = 4;
-/// Others change a bucket for microseconds each time: not to get through so often is a fault, not bad luck.
+/// Others change a bucket only for microseconds. Failing this often is a fault, and not bad luck.
 const MAX_TRIES: u8 = 8;
 
-/// The scopes of one bucket. Their windows stay encoded: one of them is of interest.
+/// The scopes of one bucket. Their windows stay encoded, because only one of them is needed.
 #[derive(Default, Deserialize, Serialize)]
 struct Bucket<'a> {
     #[serde(borrow)]
@@ -38,8 +38,8 @@ struct Way<'a> {
     window: &'a [u8],
 }
 
-/// Changes the window of `scope`. The change is made again where others were faster, and its last result counts. Where it
-/// could not be written, that is counted, and the result stands.
+/// Changes the window of `scope`. If another worker was faster, the change is made again, and the last result counts. If it could
+/// not be written, that is counted, and the result is still returned.
 pub fn change_window<T: Default>(
     host: &dyn Facts,
     config: &Config,
@@ -53,7 +53,7 @@ pub fn change_window<T: Default>(
     result
 }
 
-/// The same for every change: the code is there once.
+/// The same for every kind of change, so that the code exists only once.
 fn in_its_bucket(
     host: &dyn Facts,
     config: &Config,
@@ -85,7 +85,7 @@ fn in_its_bucket(
     }
 }
 
-/// Changes how often the clients of an MCP server made their calls.
+/// Changes the counts of the calls that the clients of an MCP server made.
 pub fn change_call_rates<T>(
     host: &dyn Facts,
     config: &Config,
@@ -101,7 +101,7 @@ pub fn change_call_rates<T>(
     })
 }
 
-/// Callers in one bucket whose key the provider refused.
+/// Most callers in one bucket whose key the provider refused.
 const REFUSED: usize = 64;
 const REFUSED_BUCKETS: u32 = 64;
 
@@ -116,7 +116,7 @@ pub fn is_refused(host: &dyn Facts, caller: u64) -> bool {
     callers.contains(&caller)
 }
 
-/// Remembers that the provider refused this caller's key, or that it takes it again. Of very many, the first is forgotten.
+/// Remembers that the provider refused this caller's key, or that it accepts it again. If there are too many, the oldest is forgotten.
 pub fn change_refused(host: &dyn Facts, caller: u64, notes: &mut Vec<Note>, is_refused: bool) {
     swap(host, &refused_key(caller), notes, |bytes| {
         let mut callers: Vec<u64> = codec::decode(bytes);
@@ -128,7 +128,7 @@ pub fn change_refused(host: &dyn Facts, caller: u64, notes: &mut Vec<Note>, is_r
     });
 }
 
-/// Hints about budgets that are remembered in one bucket.
+/// Most hints about budgets that are remembered in one bucket.
 const WARNED: usize = 64;
 const WARNED_BUCKETS: u32 = 64;
 
@@ -143,7 +143,7 @@ pub fn is_warned(host: &dyn Facts, warning: u64) -> bool {
     known.contains(&warning)
 }
 
-/// Remembers that it was given. Of very many, the first is forgotten.
+/// Remembers that the hint was given. If there are too many, the oldest is forgotten.
 pub fn warned(host: &dyn Facts, warning: u64, notes: &mut Vec<Note>) {
     swap(host, &warned_key(warning), notes, |bytes| {
         let mut known: Vec<u64> = codec::decode(bytes);

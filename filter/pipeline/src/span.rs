@@ -1,6 +1,6 @@
-//! A run as spans: what the agent was asked for, and below it the calls of the model and the tool steps. A run whose id the agent sends
-//! has a trace of its own, whose id follows from the scope, so that all its requests find it without memory. Names and digests only; how
-//! spans are sent is the host's business.
+//! A run as spans: what the agent was asked for, and below it the calls of the model and the tool steps. If the agent sends a run
+//! id, the run has its own trace. The trace's id follows from the scope, so all requests of the run find it without memory. Spans
+//! hold only names and digests. How they are sent is the host's business.
 
 mod chat;
 
@@ -29,9 +29,9 @@ pub struct Span {
     /// The trace's first half is the hash of the scope, as it stands in logs.
     pub trace: u128,
     pub id: u64,
-    /// None for what the agent was asked for.
+    /// `None` for what the agent was asked for.
     pub parent: Option<u64>,
-    /// It is a call of somebody else.
+    /// It is a call of another system.
     pub is_call: bool,
     pub name: String,
     /// Milliseconds since 1970.
@@ -43,7 +43,7 @@ pub struct Span {
     pub cause: Option<Cause>,
 }
 
-/// Of an attribute.
+/// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     Text(String),
@@ -69,7 +69,7 @@ impl From<u64> for Value {
 }
 
 impl Span {
-    /// A span of a run that was asked for something, the how manieth time `invocation` says.
+    /// The span of a run. `invocation`: how often the run was asked for something so far.
     fn of_run(scope: &Scope, invocation: u32, began: u64, ended: u64) -> Self {
         let run = scope.id();
         Self {
@@ -86,7 +86,7 @@ impl Span {
         }
     }
 
-    /// A span below it.
+    /// A span below this one.
     fn below(&self, id: u64, name: String) -> Self {
         Self { id, name, parent: Some(self.id), ..self.clone() }
     }
@@ -124,14 +124,14 @@ impl Cause {
 pub struct StepSpans {
     /// The request's own span.
     pub cause: Option<Cause>,
-    /// An SDK sends it again: its steps have been told.
+    /// An SDK sends the request again, so its steps have been told already.
     pub is_retry: bool,
     pub random: u64,
 }
 
 impl StepSpans {
-    /// The spans of the steps that a request brings, and what the span of its own call will need. Looks at the window as it is before the
-    /// request has touched it.
+    /// The spans of the steps that a request brings, and what the span of its own call will need. `window` must be as it was
+    /// before the request changed it.
     pub fn of(
         &self,
         window: &mut Window,
@@ -143,11 +143,11 @@ impl StepSpans {
             (window.invoked, window.invocations) = (incoming.now, window.invocations.wrapping_add(1));
         }
         let invocation = window.invocations;
-        // The agent had the call in its hands from the end of the response; nobody has seen more of it.
+        // The agent had the call from the end of the response on. More is not known.
         let is_known = (window.touched..=incoming.now).contains(&window.answered) && window.answered > 0;
         let began = if is_known { window.answered } else { incoming.now };
         let run = Span::of_run(scope, invocation, began, incoming.now);
-        // The same request sent again makes the same spans again.
+        // If the same request is sent again, it makes the same spans again.
         let request = digest_pair(scope.id(), incoming.body);
         let steps = if self.is_retry { &[] } else { done };
         let steps = steps.iter().take(MOST).zip(0_u64..);

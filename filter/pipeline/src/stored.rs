@@ -1,12 +1,12 @@
-//! What goes between the filter and the response cache behind the host port: a look-up, what it found, an answer to store. Plain
-//! values; when they are sent is decided in `passes::cache`.
+//! What the filter and the response cache exchange through the host: a look-up, what it found, an answer to store. Plain values.
+//! `passes::cache` decides when they are sent.
 
 use sentinel_llm_api::{repeatable::FunctionCall, usage::Usage};
 
 /// Digest of all of a request but its last user text, the same in every Envoy.
 pub type Partition = [u8; 16];
 
-/// A look-up, which goes along with a question.
+/// A look-up, which is sent with a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     pub partition: Partition,
@@ -14,7 +14,7 @@ pub struct Lookup {
     pub max_error: f64,
     /// Only answers to the same text.
     pub exact_only: bool,
-    /// How long the answer of an identical request may be waited for (milliseconds).
+    /// How long to wait for the answer to an identical request (milliseconds).
     pub wait: u32,
 }
 
@@ -23,15 +23,15 @@ pub struct Lookup {
 pub struct LookupReply {
     pub kind: LookupKind,
     pub answer: Option<StoredAnswer>,
-    /// Of the nearest stored question.
+    /// Similarity of the nearest stored question.
     pub similarity: f64,
     /// Milliseconds since the answer was stored.
     pub age: u64,
-    /// Goes back with the provider's answer.
+    /// Sent back with the provider's answer.
     pub candidate: Vec<u8>,
-    /// Of a bypass, in the service's words.
+    /// The cause of a bypass, in the service's words.
     pub cause: String,
-    /// By what the administration erases the answer.
+    /// The name by which an administrator erases the answer.
     pub entry: String,
 }
 
@@ -53,7 +53,7 @@ pub struct StoredAnswer {
     pub calls: Vec<FunctionCall>,
     /// As the provider names it.
     pub model: String,
-    /// The provider's, where a later request may name it; else empty.
+    /// The provider's id, if a later request may name it. Empty otherwise.
     pub id: String,
     pub usage: Usage,
     /// Billionths of a USD.
@@ -71,7 +71,7 @@ pub struct StoreOrder {
     pub prompt: String,
     pub answer: StoredAnswer,
     pub candidate: Vec<u8>,
-    /// There is an answer that could have been given: this one is to be compared with it.
+    /// There is an answer that could have been given. The new one is compared with it.
     pub compare_only: bool,
     /// Seconds.
     pub ttl: u32,

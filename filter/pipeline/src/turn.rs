@@ -13,7 +13,7 @@ use crate::decide::Decision;
 /// Most steps of one turn.
 pub const MOST_STEPS: usize = 32;
 
-/// Who acts, as a request says it. A name that was not sent is empty.
+/// Who acts, as the request says. A name that was not sent is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Names {
     pub tenant: String,
@@ -30,7 +30,7 @@ pub struct Turn {
     pub number: u64,
     /// The answer has not come to its end.
     pub is_under_way: bool,
-    /// Under which number it was reported as under way; 0: it was not.
+    /// The number under which it was reported as under way; 0: it was not.
     pub begun: u64,
     pub names: Names,
     /// Milliseconds since 1970.
@@ -63,8 +63,8 @@ pub struct Turn {
     pub injections: u32,
     /// The new prompt; empty unless texts are reported.
     pub text: String,
-    /// New tool results for the second opinion, and how many more there were. Told once: a turn that was told as under way has none when
-    /// it ends.
+    /// New tool results for the second opinion, and how many more there were. They are told once: a turn that was reported as
+    /// under way has none when it ends.
     pub results: Vec<String>,
     pub more_results: u32,
 }
@@ -78,7 +78,7 @@ pub struct TurnStep {
     pub outcome: u64,
     /// Empty where it is not known.
     pub kind: &'static str,
-    /// Of the outcome.
+    /// Length of the outcome.
     pub bytes: usize,
     pub is_repeated: bool,
     pub texts: StepTexts,
@@ -98,7 +98,7 @@ pub enum End {
     Unknown,
     Text,
     Calls,
-    /// With what an MCP server says: the agent goes on.
+    /// With what an MCP server says. The agent goes on.
     Results,
     Error,
     ClientGone,
@@ -140,13 +140,13 @@ impl Turn {
         self.results.iter().map(String::len).fold(0, usize::saturating_add)
     }
 
-    /// Nobody reads them.
+    /// Removes the results, because nobody reads them.
     pub fn leave_out_results(&mut self) {
         let left_out = std::mem::take(&mut self.results).len();
         self.more_results = self.more_results.saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX));
     }
 
-    /// They have been told.
+    /// Removes the results, because they have been told.
     pub fn forget_results(&mut self) {
         self.results = Vec::new();
         self.more_results = 0;

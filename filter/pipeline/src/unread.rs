@@ -1,5 +1,5 @@
-//! The way of a request that cannot be read in full. It goes on, unless it could hold what its agent may not do, or an operator or a
-//! budget has stopped whose it is.
+//! What happens to a request that cannot be read in full. It goes on, unless it could hold something that its agent may not do,
+//! or an operator or a budget has stopped it.
 
 use std::sync::Arc;
 
@@ -87,13 +87,13 @@ fn model(
     report::begin_unread(&mut case);
     if !is_whole {
         (case.has_gone_on, case.is_open_ended) = (true, told.is_none());
-        // More of it comes than may be held: it goes on while the service is asked, and is broken off where that refuses it.
+        // More of the body comes than may be held. So it goes on while the service is asked, and is cut off if the service refuses it.
         host.release();
     }
     inspect::ask(config, case, is_whole, host)
 }
 
-/// How long the request says that its body is.
+/// The content-length of the request.
 fn told_length(host: &impl Facts) -> Option<usize> {
     number(&host.request_header("content-length")?)
 }

@@ -25,30 +25,30 @@ mod reports;
 
 use reports::Reports;
 
-/// Spans that may wait; what comes above it is lost.
+/// Most spans that may wait. More are lost.
 const ROOM: usize = 2_048;
 /// A report is sent early if at least this many turns wait.
 const MANY_TURNS: usize = 256;
-/// Between two reports, at least, and how much more it may be (milliseconds).
+/// The least time between two reports, and how much longer it may be (milliseconds).
 const PAUSE: u64 = 750;
 const JITTER: u64 = 500;
-/// After a reply that the service keeps no runs.
+/// The time after a reply which says that the service keeps no runs (milliseconds).
 const LONG_PAUSE: u64 = 60_000;
-/// Where the process has its number, its workers theirs, and the directives lie.
+/// Where the number of the process, the numbers of its workers and the directives are stored.
 const ENVOY: &str = "sentinel/envoy";
 const WORKERS: &str = "sentinel/workers";
 const DIRECTIVES: &str = "sentinel/directives";
 /// Digest of the directives, and when a worker last had a reply.
 const DIRECTIVES_AGE: &str = "sentinel/directives/age";
-/// Others may write a slot at the same time.
+/// Others may write the same slot at the same time, so writing is tried this often.
 const TRIES: u8 = 8;
 
 #[derive(Debug)]
 pub struct Worker {
     memo: Rc<Memo>,
-    /// With the live settings in it.
+    /// The configuration with the live settings.
     config: Arc<Config>,
-    /// As the host was given it.
+    /// The configuration as the host was given it.
     source: Vec<u8>,
     spans: Vec<Span>,
     /// The collector did not take the last spans.
@@ -56,7 +56,7 @@ pub struct Worker {
     reports: Reports,
     leases: Rc<Leases>,
     directives: Rc<Directives>,
-    /// Of the directives that are shared among workers, those that are known here.
+    /// Digest of the shared directives that are known here.
     shared: u64,
 }
 
@@ -85,7 +85,7 @@ impl Worker {
         }
     }
 
-    /// What whoever configures the filter has to know.
+    /// A warning for whoever configures the filter.
     pub fn warning(&self) -> Option<&'static str> {
         if self.config.reports {
             return None;
@@ -99,33 +99,33 @@ impl Worker {
         )
     }
 
-    /// What new requests go by.
+    /// The configuration for new requests.
     pub fn config(&self) -> Arc<Config> {
         Arc::clone(&self.config)
     }
 
-    /// What `Facts::memo` gives.
+    /// For `Facts::memo`.
     pub fn memo(&self) -> Rc<Memo> {
         Rc::clone(&self.memo)
     }
 
-    /// What `Facts::leases` gives.
+    /// For `Facts::leases`.
     pub fn leases(&self) -> Rc<Leases> {
         Rc::clone(&self.leases)
     }
 
-    /// What `Facts::directives` gives.
+    /// For `Facts::directives`.
     pub fn directives(&self) -> Rc<Directives> {
         Rc::clone(&self.directives)
     }
 
-    /// What `Host::trace` tells: they are sent together, so that no request waits for it.
+    /// Spans from `Host::trace`. They are sent together later, so that no request waits for them.
     pub fn trace(&mut self, spans: Vec<Span>) {
         let room = ROOM.saturating_sub(self.spans.len());
         self.spans.extend(spans.into_iter().take(room));
     }
 
-    /// What `Host::report` tells.
+    /// A turn from `Host::report`.
     pub fn report(&mut self, turn: Turn) -> u64 {
         self.reports.add(turn)
     }
@@ -198,7 +198,7 @@ impl Worker {
         self.reports.unknown = reply.unknown;
         self.reports.wants_configuration = reply.wants_configuration;
         let now = host.process().now();
-        // Without the configuration it knows no budgets, and has counted nothing of them.
+        // Without the configuration, the service knows no budgets, and has counted nothing.
         if !reply.wants_configuration {
             self.leases.reported(now);
         }
@@ -210,7 +210,7 @@ impl Worker {
             let after = self.directives.after(reply, now);
             self.adopt(after, host);
         }
-        // The others need not ask for what is known now.
+        // Other workers need not ask for what is known now.
         let stored = codec::encode(&*self.directives);
         let digest = if has_news { digest(&stored) } else { self.shared };
         if has_news {
@@ -228,19 +228,19 @@ impl Worker {
         }
     }
 
-    /// Takes what another worker was told.
+    /// Takes over what another worker was told.
     fn share(&mut self, host: &mut impl Background) {
         let (shared, _) = age(host.process());
         if shared == self.shared || shared == 0 {
             return;
         }
         let bytes = host.process().load(DIRECTIVES).bytes.unwrap_or_default();
-        // The one who writes it may not be ready.
+        // The worker that writes it may not have finished.
         if digest(&bytes) == shared {
             self.shared = shared;
             let directives: Directives = codec::decode(&bytes);
             let (theirs, ours) = (directives.known, self.directives.known);
-            // A worker whose reply came later may have been told sooner.
+            // A reply that came later may be older.
             let is_older =
                 theirs.epoch == ours.epoch && (theirs.stops < ours.stops || theirs.settings < ours.settings);
             if !is_older {
@@ -264,7 +264,7 @@ impl Worker {
                         host.log(Level::Warn, warning);
                     }
                 }
-                // The service checks them by the same rules: it has another version, or another configuration.
+                // The service checks settings by the same rules, so it has another version or another configuration.
                 Err(error) => {
                     let version = settings.version;
                     let line =
@@ -276,7 +276,7 @@ impl Worker {
         self.directives = Rc::new(directives);
     }
 
-    /// Says once, not every second, that spans are lost.
+    /// Reports once, and not every second, that spans are lost.
     fn exported(&mut self, is_taken: bool, host: &mut impl Background) {
         if !is_taken && !self.is_cut_off {
             let line = "agent sentinel: the cluster of `traces.cluster` does not take spans; they are lost until it does";
@@ -286,7 +286,7 @@ impl Worker {
     }
 }
 
-/// Which worker this is. Returns `None` while others are faster each time.
+/// The id of this worker. Returns `None` while others are faster each time.
 pub fn id(leases: &Leases, process: &dyn Process) -> Option<WorkerId> {
     if leases.worker.get().is_none() {
         let drawn = process.random().max(1);
@@ -297,7 +297,7 @@ pub fn id(leases: &Leases, process: &dyn Process) -> Option<WorkerId> {
     leases.worker.get().copied()
 }
 
-/// Of which kind a message was.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     Spans,
@@ -309,7 +309,7 @@ fn age(process: &dyn Process) -> (u64, u64) {
     codec::decode(&process.load(DIRECTIVES_AGE).bytes.unwrap_or_default())
 }
 
-/// Stores the newest word, whoever was before.
+/// Stores the newest value, whoever wrote before.
 fn put(process: &dyn Process, key: &str, bytes: &[u8]) {
     for _ in 0..TRIES {
         let Stored { version, .. } = process.load(key);
@@ -349,7 +349,7 @@ mod tests {
         for wanted in [asked, of_agent.as_str()] {
             assert!(warning(&format!("{{{wanted}}}")).contains("guard.second_opinion"), "{wanted}");
             assert_eq!(warning(&format!(r#"{{{wanted},"control":{{"enabled":true}}}}"#)), "");
-            // The service gets it without `control`, and must be able to read it.
+            // The service gets the configuration without `control`, and must be able to read it.
             let told = sentinel_config::changeable(format!("{{{wanted}}}").as_bytes(), 4_096);
             assert!(told.contains("second_opinion") && Config::from_json(told.as_bytes()).is_ok(), "{told}");
         }

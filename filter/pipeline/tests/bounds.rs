@@ -64,7 +64,7 @@ fn words(seed: usize, characters: usize) -> String {
     text
 }
 
-/// What was sent up to the answer of the request before stands unchanged in the next.
+/// What was sent up to the answer of the request before is unchanged in the next request.
 fn keeps(before: &[u8], after: &[u8]) -> bool {
     let end = before.len() - r#"],"model":"tiny"}"#.len();
     after.len() > end && after[..end] == before[..end]
@@ -264,7 +264,7 @@ fn the_model_is_told_once_before_its_window_is_full() {
 
 #[test]
 fn a_loop_is_told_before_a_memory_is_stored_and_is_judged_on_what_the_client_sent() {
-    // Cut, all results look the same; whole, each is another: nothing is repeated.
+    // After the cut all results look the same. Whole, each is different, so nothing is repeated.
     let same = words(1, 500);
     let mut messages = vec![user("Look into the build.")];
     for turn in 0..5 {
@@ -308,7 +308,7 @@ fn a_hint_finds_its_place_where_the_last_result_is_cut_or_gone() {
     assert!(!json!(got).to_string().contains("nobody asked"));
 }
 
-/// Marks of spotlighting move along with what is moved, go with what is cleared, and close behind what is cut.
+/// Marks of spotlighting move with a result that is moved, are dropped with one that is cleared, and close behind one that is cut.
 #[test]
 fn edits_of_other_passes_go_along() {
     let config = |bounds: Value| {

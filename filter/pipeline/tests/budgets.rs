@@ -1,5 +1,5 @@
-//! What requests take of budgets: of a lease at no call, of the service where a lease has too little, and what happens at the hint, at
-//! the limit, and while the service is away. The service is played by a small account with the contract's arithmetic.
+//! What requests take from budgets: from a lease without a call, or from the service if a lease has too little. Also what happens
+//! at the hint, at the limit, and while the service is away. A small account with the contract's arithmetic plays the service.
 
 #![allow(
     clippy::unwrap_used,
@@ -39,7 +39,7 @@ fn price(is_estimated: bool) -> Price {
 struct Service {
     limit: Amounts,
     warn_at: u64,
-    /// Times what a request needs that is granted.
+    /// It grants this many times what a request needs.
     share: u64,
     spent: u64,
     leases: HashMap<u64, (u64, u64)>,
@@ -50,7 +50,7 @@ struct Service {
     asked: Vec<Reservation>,
     told: Vec<LeaseUse>,
     fails: Option<ServiceOutcome>,
-    /// The reply to a call that was heard does not arrive.
+    /// The service hears the call, but its reply does not arrive.
     loses_replies: bool,
 }
 

@@ -31,7 +31,7 @@ struct Stage {
     host: InMemory,
     stored: Stored,
     asked: Rc<RefCell<Vec<bool>>>,
-    /// Of each question: whether only the same text may be found.
+    /// For each question, whether only the same text may be found.
     exact: Rc<RefCell<Vec<bool>>>,
 }
 
@@ -126,7 +126,7 @@ fn the_same_question_is_answered_once() {
     assert!(stage.host.log.iter().all(|line| !line.contains("France") && !line.contains("Paris")));
 }
 
-/// Under instructions to translate, two wordings of one question have two answers.
+/// With instructions to translate, two wordings of one question need two answers.
 #[test]
 fn a_text_that_is_worked_on_shares_answers_with_the_same_text_alone() {
     let mut stage = Stage::new(ON);
@@ -213,7 +213,7 @@ fn who_asks_and_how_decides_who_gets_it() {
     }
     // A principal is known: whatever key comes along.
     assert_eq!(cache_header(&stage.send(&base.with("authorization", "Bearer k"), &answer())), "exact");
-    // A header that says nothing names nobody.
+    // A header without a value names nobody.
     let nobody = |key: &str| ask().with("x-client", "").with("authorization", key);
     stage.send(&nobody("Bearer one"), &answer());
     assert_eq!(cache_header(&stage.send(&nobody("Bearer two"), &answer())), "miss");
@@ -288,7 +288,7 @@ fn whatever_looks_like_a_credential_keeps_callers_apart() {
         }
         assert_eq!(cache_header(&stage.send(&ask().with(name, "one"), &answer())), "exact", "{name}");
     }
-    // What changes with each request, or says nothing of rights, separates nobody.
+    // A header that changes with each request, or says nothing of rights, keeps nobody's answers apart.
     let mut stage = Stage::new(ON);
     for name in
         ["traceparent", "x-request-id", "user-agent", "x-amz-user-agent", "x-stainless-retry-count", "accept"]
@@ -707,7 +707,7 @@ fn calls_that_the_provider_keeps_are_not_given_again() {
     let call = &said["output"][0];
     assert_eq!((&call["name"], &call["arguments"]), (&json!("look_up"), &json!(ARGUMENTS)));
     assert!(call["call_id"].as_str().unwrap().starts_with("call_") && call["call_id"] != "call_1");
-    // One that got there all the same.
+    // A stored answer of this kind, even though it should not exist.
     let calls = vec![FunctionCall { name: "look_up".into(), arguments: "{}".into() }];
     let answered = StoredAnswer { calls, id: "resp_1".into(), ..StoredAnswer::default() };
     stage.host.service = Box::new(move |_| {

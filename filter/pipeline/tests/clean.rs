@@ -167,7 +167,7 @@ fn what_holds_nothing_to_clean_is_not_touched() {
     }
 }
 
-/// Each frame goes on when it comes, and so does a text but for what may become a tag.
+/// Each frame goes on when it comes. So does a text, except for what may become a tag.
 #[test]
 fn nothing_waits_that_need_not() {
     for dialect in DIALECTS.iter() {

@@ -402,7 +402,7 @@ fn texts_are_reported_where_that_is_wished_with_keys_masked() {
     assert!(host.log.is_empty(), "{:?}", host.log);
 }
 
-/// The answer has no length that is known, or is held to be cleaned: nothing of it has gone to the client.
+/// The answer has no known length, or is held to be cleaned. So nothing of it has gone to the client.
 #[test]
 fn an_answer_whose_headers_have_not_gone_is_not_given_to_whoever_is_stopped() {
     let held = ON.replacen('{', r#"{"clean":{"enabled":true},"#, 1);

@@ -516,7 +516,7 @@ fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
     let first = host.exchange(&post(json!({"input": "Deploy the new release, please"})), &calls(0));
     assert_eq!(first.verdict(), Some("allow"));
     let mut verdicts = Vec::new();
-    // What was stopped had no answer: the agent comes again with the last one that it has.
+    // A stopped request had no answer, so the agent comes again with its last one.
     for n in [0, 1, 2, 3, 4, 4] {
         let output =
             json!({"type": "function_call_output", "call_id": format!("c{n}"), "output": "error: denied"});

@@ -1,5 +1,5 @@
-//! Asks the real embedding service in the place of Envoy: one gRPC call over its socket, without a deadline. If the
-//! service does not answer, the replay ends, because its figures would be those of a filter without the service.
+//! Asks the real embedding service in place of Envoy: one gRPC call over its socket, without a deadline. If the service does not
+//! answer, the replay ends: its figures would be those of a filter without the service.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ use sentinel_replay_core::dialect::openai_chat;
 use sentinel_replay_core::history::{MessageContent, RecordedMessage, steps};
 use sentinel_replay_core::replay::SentRequest;
 
-/// Steps that repeated steps are looked for in.
+/// Steps in which repeated steps are looked for.
 const WINDOW: usize = 20;
 
 /// Messages on which a hint or kill rests.
@@ -65,7 +65,7 @@ fn back_from_tail(signal: &str, count: usize, steps: &[Step<'_>]) -> Vec<usize> 
             let period = (2..=5).find(is_period).unwrap_or(2);
             (0..period * count).collect()
         }
-        // A repeated receipt counts; one of something new lies between.
+        // A receipt that is repeated counts. A receipt of something new may stand in between.
         "stagnation" => back().filter(|(at, _)| is_old(steps, *at)).map(|(at, _)| at).take(count).collect(),
         "same_outcome" | "stuck" | "similar_failures" => {
             back().filter_map(of_substance).take(count).collect()
@@ -74,7 +74,7 @@ fn back_from_tail(signal: &str, count: usize, steps: &[Step<'_>]) -> Vec<usize> 
     }
 }
 
-/// The step so far before the last did what an earlier one did, and brought what an earlier one brought.
+/// Whether this step before the last one did what an earlier step did, and brought what an earlier step brought.
 fn is_old(steps: &[Step<'_>], back: usize) -> bool {
     let Some((step, earlier)) = steps.get(..steps.len() - back).and_then(<[Step]>::split_last) else {
         return false;

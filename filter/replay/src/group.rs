@@ -21,7 +21,7 @@ pub struct Group {
     pub requests: usize,
     pub hinted: usize,
     pub killed: usize,
-    /// Of the killed, those that were given no hint before.
+    /// Killed runs that got no hint before.
     pub killed_without_hint: usize,
     /// Requests that passed without being looked at.
     pub bypassed: usize,
@@ -31,13 +31,13 @@ pub struct Group {
     /// Assistant turns that had been taken when the first hint came.
     pub hint_at: Vec<usize>,
     pub kill_at: Vec<usize>,
-    /// Flagged runs in which even a new word of the user did not get through untouched.
+    /// Flagged runs in which even a new text of the user did not pass without a verdict.
     pub flagged_after_user: usize,
     pub checked_after_user: usize,
     pub found: Recall,
 }
 
-/// How injected loops fared.
+/// What became of the injected loops.
 #[derive(Clone, Debug, Default)]
 pub struct Recall {
     /// Hinted or killed after the onset.
@@ -46,10 +46,10 @@ pub struct Recall {
     pub missed: Vec<String>,
     /// Flagged before the onset: a false alarm.
     pub early: usize,
-    /// Turns of the loop (of paraphrases: prompts) that had been taken when the first hint, and the kill, came.
+    /// Turns of the loop (for paraphrases: prompts) before the first hint, and before the kill.
     pub hint_delay: Vec<usize>,
     pub kill_delay: Vec<usize>,
-    /// The same in rounds; one that has begun counts.
+    /// The same in rounds. A round that has begun counts.
     pub hint_rounds: Vec<usize>,
     pub kill_rounds: Vec<usize>,
 }
@@ -150,7 +150,7 @@ impl Recall {
         let since = |verdict| {
             let sent = replayed.sent.iter().filter(loops).find(|sent| sent.judged.verdict == verdict)?;
             let messages = &case.run.messages[injected.onset..sent.history];
-            // What comes again is an assistant's turn, or what the user asks.
+            // A loop repeats an assistant's turn, or what the user asks.
             let is_asked = injected.kind == Loop::Paraphrase;
             let counts = |message: &&RecordedMessage| {
                 if is_asked { message.is_user() } else { message.is_assistant() }

@@ -1,6 +1,6 @@
-//! Writes a loop of known onset into a healthy run: up to the onset the run is as recorded, from there on the agent does
-//! nothing but loop. What may differ in a real loop differs here too: call ids, the time, key order, white space, JSON in a
-//! string, the order of parallel calls.
+//! Writes a loop with a known onset into a healthy run. Up to the onset the run is as recorded. From there on, the agent only
+//! loops. What may differ in a real loop differs here too: call ids, the time, key order, white space, JSON in a string, the
+//! order of parallel calls.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub enum Loop {
     VolatileFailure,
     /// A step over and over, with a reminder of the framework between.
     Reminder,
-    /// An agent that acts in texts: one block, one answer of the user, over and over.
+    /// An agent that acts in texts: one block and one answer of the user, over and over.
     Exchange,
     /// Actions with their observations in the assistant's own text, one of them over and over.
     Scratchpad,
@@ -43,7 +43,7 @@ pub enum Loop {
     Sampling,
     /// Healthy: one step as often as the user has asked for it.
     AskedFor,
-    /// Healthy: two that thank each other.
+    /// Healthy: two agents that thank each other.
     Talk,
 }
 
@@ -65,10 +65,10 @@ pub struct Injected {
     pub period: usize,
 }
 
-/// Rounds of a loop, its first included: two more than the last of the default thresholds.
+/// Rounds of a loop, the first included: two more than the highest of the default thresholds.
 const ROUNDS: usize = 7;
 const SAME_OUTCOMES: usize = 8;
-/// Results of more words tell something.
+/// Results with more words than this tell something.
 const TELLING_WORDS: usize = 12;
 
 impl Loop {
@@ -144,7 +144,7 @@ fn choose<T>(candidates: &[T], at: At, chance: &mut Chance) -> Option<usize> {
 /// The recorded step is the first round.
 fn repeat(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps: Vec<StepSpan> = steps(messages).into_iter().filter(|step| tells(messages, *step)).collect();
-    // A step that the run itself repeats has no known onset.
+    // If the run itself repeats a step, its onset is not known.
     let once: Vec<StepSpan> = steps
         .iter()
         .filter(|step| {
@@ -168,7 +168,7 @@ fn cycle(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Lo
         .into_iter()
         .filter(|step| known.insert(approach(messages, *step)) && tells(messages, *step))
         .collect();
-    // The last one has none behind it to go round with.
+    // The last of them has no step behind it for a round.
     let starts = new.get(..new.len().checked_sub(1)?)?;
     let mut round = new.get(choose(starts, at, chance)?..)?.to_vec();
     round.truncate(2 + chance.below(round.len().min(5) - 1));
@@ -182,7 +182,7 @@ fn cycle(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Lo
     Some((told, onset, round.len()))
 }
 
-/// Whether what came of a step is more than an acknowledgement, which may well repeat.
+/// Whether the outcome of a step is more than an acknowledgement, which may well be repeated.
 fn tells(messages: &[RecordedMessage], step: StepSpan) -> bool {
     let words = |message: &RecordedMessage| match &message.said {
         MessageContent::Result { text, .. } => text.split_whitespace().count(),
@@ -209,7 +209,7 @@ fn same_outcome(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Op
     let step = *steps.get(choose(&steps, at, chance)?)?;
     let MessageContent::Assistant { calls, .. } = &messages[step.start].said else { return None };
     let call = calls.first()?;
-    // What the step brought, or one of the ways in which a tool says that it has nothing.
+    // What the step brought, or one of the ways in which a tool says that it found nothing.
     let outcome = match &messages.get(step.start + 1)?.said {
         MessageContent::Result { text, .. } if chance.once_in(2) && tells(messages, step) => text.clone(),
         _ => (*chance.pick(&NOTHING)?).to_owned(),
@@ -280,7 +280,7 @@ fn paraphrase(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Opti
     Some((told, onset, 1))
 }
 
-/// What a step does, whatever its ids and its spelling; results aside.
+/// What a step does, apart from ids, spelling and results.
 fn approach(messages: &[RecordedMessage], step: StepSpan) -> Vec<(String, String)> {
     let MessageContent::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
     let mut approach: Vec<_> = calls
@@ -373,7 +373,7 @@ fn spell(value: &Value, chance: &mut Chance, out: &mut String) {
     }
 }
 
-/// Arguments that are no other round's.
+/// Arguments that no other round has.
 fn other_arguments(arguments: &str, number: usize) -> String {
     let mut members = match serde_json::from_str(arguments) {
         Ok(Value::Object(members)) => members,

@@ -1,5 +1,5 @@
-//! Replays recorded agent runs through the filter: who would have been hinted, who killed, when and why. Prints a table and
-//! writes report.json and report.html. Ends with 1 where a check fails, with 2 where the input is wrong.
+//! Replays recorded agent runs through the filter: which would have been hinted, which killed, when and why. Prints a table and
+//! writes report.json and report.html. Ends with 1 if a check fails, and with 2 if the input is wrong.
 //! What must not live here: anything that judges a run.
 
 mod args;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does everything. Checks that failed come back as sentences.
+/// Does everything. Returns the checks that failed, as sentences.
 fn evaluate(args: &Args) -> Result<Vec<String>, String> {
     let settings = settings::read(args.config.as_deref(), args.with_service)?;
     let traces = traces::read(&args.traces)?;

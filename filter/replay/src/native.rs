@@ -1,4 +1,4 @@
-//! The way through the pipeline alone: as fast as it goes, all runs, all processors.
+//! Replays all runs through the pipeline alone, as fast as possible, on all processors.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;

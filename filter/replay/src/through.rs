@@ -1,5 +1,5 @@
-//! The replay through the real Envoy with the real filter, with an embedding service of its own if the native replay
-//! has one. Both must come to the same verdicts.
+//! Replays runs through the real Envoy with the real filter, with its own embedding service if the native replay has one. Both
+//! must give the same verdicts.
 
 use std::sync::{Arc, Mutex};
 

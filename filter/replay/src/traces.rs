@@ -1,5 +1,5 @@
-//! Reading a file of runs: JSON lines `{id, source, label, messages}`. A line that cannot be replayed ends the program
-//! with its number and what is wrong with it: an evaluation over half of a file would look like one over the whole.
+//! Reads a file of runs: JSON lines `{id, source, label, messages}`. A line that cannot be replayed ends the program with its
+//! number and its fault, because an evaluation of half a file would look like one of the whole file.
 
 use std::fs;
 use std::io::Read;

@@ -87,8 +87,9 @@ fn group<'a>(report: &'a Value, label: &str) -> &'a Value {
     groups.iter().find(|group| group["label"] == label).expect("the group is there")
 }
 
-/// Histories of agents that repeat themselves for a reason, and of agents that are stuck, by authors who had not read how it is decided.
-/// Eight healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that it is to come again.
+/// Histories of agents that repeat themselves for a reason, and of agents that are stuck, by authors who had not read how it is
+/// decided. Eight healthy ones cannot be told from a loop: their outcome says as much as that of a loop, and nobody has said that
+/// it will repeat.
 #[test]
 fn of_written_histories_eight_healthy_ones_are_killed() {
     const KILLED: [&str; 8] = [

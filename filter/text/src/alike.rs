@@ -1,9 +1,9 @@
-//! Characters as a reader sees them: a look-alike becomes the Latin letter, an accent goes, and an invisible character is left out.
+//! Characters as a reader sees them: a look-alike becomes the Latin letter, an accent is removed, and an invisible character is left out.
 
 use std::sync::OnceLock;
 
-/// The letter or sign of ASCII that a character looks like, in small letters if it is not ASCII itself; a letter of another script as it is, and
-/// any other sign as a space. `None` if nobody sees it.
+/// The ASCII letter or sign that a character looks like, in small letters if the character is not ASCII itself. A letter of
+/// another script stays as it is, and any other sign becomes a space. `None` if the character is invisible.
 #[inline]
 pub fn alike(c: char) -> Option<char> {
     if c.is_ascii() { Some(c).filter(|c| *c != '\0') } else { beyond_ascii(c) }
@@ -73,7 +73,7 @@ fn other(c: char) -> char {
     plain.map_or(if c.is_alphanumeric() { c } else { ' ' }, |(_, plain)| *plain)
 }
 
-/// What looks alike, and the plain character, in the order of the former.
+/// Each look-alike with its plain character, sorted by look-alike.
 fn table() -> &'static [(char, char)] {
     static TABLE: OnceLock<Vec<(char, char)>> = OnceLock::new();
     TABLE.get_or_init(|| {

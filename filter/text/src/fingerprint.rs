@@ -6,15 +6,15 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128_with_seed};
 
 use super::{normalise::normalise, words::count, words::words};
 
-/// At most this many words are normalised and shingled, so that a long prompt costs no more than a page. What follows counts by its digest
-/// alone: it must agree to the byte.
+/// At most this many words are normalised and shingled, so that a long prompt costs no more than a page. Of what follows only the
+/// digest counts, so it must be equal to the byte.
 const WORDS: usize = 256;
 /// Words in a shingle.
 const SHINGLE: usize = 3;
 /// Two SimHashes nearer than this are similar (bits of 64).
 const DISTANCE: u32 = 3;
-/// The same in texts of `LONG` words or more. One word that differs changes three shingles of about a hundred, which turns four bits
-/// on the average; texts that have nothing in common differ in half of them.
+/// The same for texts of `LONG` words or more. One different word changes three shingles of about a hundred, which flips four
+/// bits on average. Texts with nothing in common differ in half of the bits.
 const DISTANCE_OF_LONG: u32 = 10;
 const LONG: u16 = 96;
 
@@ -62,12 +62,12 @@ impl Fingerprint {
         self.exact == other.exact
     }
 
-    /// Nearly the same words; numbers, ids and dates may differ.
+    /// Nearly the same words. Numbers, ids and dates may differ.
     pub fn is_similar(&self, other: &Self) -> bool {
         self.is_within(DISTANCE, other)
     }
 
-    /// The same, and in long texts a word or two may differ.
+    /// Nearly the same words, and in long texts one or two others.
     pub fn is_near(&self, other: &Self) -> bool {
         let is_long = self.words.min(other.words) >= LONG;
         self.is_within(if is_long { DISTANCE_OF_LONG } else { DISTANCE }, other)
@@ -80,7 +80,7 @@ impl Fingerprint {
 
 /// The part of `text` that is read word by word, and what lies beyond.
 fn split(text: &str) -> (&str, &str) {
-    // No word is longer than this, on the average of a page: it also bounds a text without any word end.
+    // On the average of a page, no word is longer than this. It also bounds a text in which no word ends.
     const BYTES: usize = WORDS * 12;
     let by_bytes = text.floor_char_boundary(BYTES);
     let mut end = by_bytes;
@@ -110,7 +110,7 @@ pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// Digest of bytes under a secret seed. Who does not know the seed cannot write two texts that have the same digest.
+/// Digest of bytes with a secret seed. Without the seed, nobody can write two texts that have the same digest.
 pub fn seeded_digest(bytes: &[u8], seed: u64) -> u128 {
     xxh3_128_with_seed(bytes, seed)
 }

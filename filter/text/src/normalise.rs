@@ -1,5 +1,5 @@
-//! The normal form of a prompt: lower case, white space folded, numbers as `<NUM>`, UUIDs as `<ID>`, ISO-8601 dates
-//! and times as `<TS>`. Two prompts of one template and other values have one normal form.
+//! The normal form of a prompt: lower case, white space folded, numbers as `<NUM>`, UUIDs as `<ID>`, ISO-8601 dates and times as
+//! `<TS>`. Two prompts from one template with different values have the same normal form.
 
 /// Normal form of `text`. Digits inside a word ("HSR97W") stay: they are part of a name.
 pub fn normalise(text: &str) -> String {
@@ -43,7 +43,7 @@ pub fn normalise(text: &str) -> String {
 /// The placeholder for what starts here, and how many bytes it stands for.
 fn token_at(text: &str) -> Option<(&'static str, usize)> {
     let bytes = text.as_bytes();
-    // Nothing that is replaced starts with anything but a hexadecimal digit.
+    // Everything that is replaced starts with a hexadecimal digit.
     if !bytes.first()?.is_ascii_hexdigit() {
         return None;
     }

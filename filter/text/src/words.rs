@@ -1,5 +1,4 @@
-//! Splitting text into words. Scripts that write no spaces give one word for each character, so that a sentence in
-//! Chinese is as long as one in English.
+//! Splits text into words. In scripts without spaces, each character is a word, so that a sentence in Chinese is as long as one in English.
 
 /// The words of `text` in order, punctuation left out, case kept.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -20,7 +19,7 @@ struct Words<'a> {
     rest: &'a str,
 }
 
-/// What a byte is to words. Most of what agents write is ASCII, and known by its bytes.
+/// The classes of a byte. Most of what agents write is ASCII, where the byte shows everything.
 const STARTS: u8 = 1;
 const ENDS: u8 = 2;
 /// A part of a character that is not ASCII.
@@ -67,7 +66,7 @@ impl<'a> Iterator for Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The next word, of whatever characters.
+    /// The next word, if not all of it is ASCII.
     #[inline(never)]
     fn next_of_any(&mut self) -> Option<&'a str> {
         let (start, first) = self.find_from(0, STARTS, char::is_alphanumeric)?;
@@ -83,7 +82,7 @@ impl<'a> Words<'a> {
         Some(word)
     }
 
-    /// The first character from `at` on that is one of those wanted, and its place: by its class where it is ASCII.
+    /// The first wanted character from `at` on, and its place. ASCII characters are checked by their class.
     fn find_from(&self, mut at: usize, class: u8, is_wanted: impl Fn(char) -> bool) -> Option<(usize, char)> {
         let is_stop =
             |byte: &u8| CLASSES.get(usize::from(*byte)).is_some_and(|known| known & (class | WIDE) != 0);

@@ -14,8 +14,8 @@ pub(super) fn written(said: &str) -> Option<&str> {
     last_calls(said).or_else(|| written_action::of(said))
 }
 
-/// Whether a text, as it stands in a body or not, does something. Who calls tools commands nothing with a bare text: "HEARTBEAT_OK" and
-/// `{"alerts": 0}` are answers.
+/// Whether a text does something. It may be a JSON string as it stands in the body. If the agent calls tools, a bare text of it
+/// is an answer and no command: "HEARTBEAT_OK", `{"alerts": 0}`.
 pub(super) fn acts(said: &str, calls_tools: bool) -> bool {
     let text = said.trim_matches(|c: char| c.is_whitespace() || c == '"');
     written(said).is_some() || (!calls_tools && is_bare(text))
@@ -36,12 +36,12 @@ fn is_bare(text: &str) -> bool {
     if text.starts_with(['{', '[', '<', '$', '/', '.', '!', '%', '@']) {
         return true;
     }
-    // "*purrs*" is what somebody plays.
+    // "*purrs*" is role play.
     if text.len() > 1 && text.starts_with('*') && text.ends_with('*') {
         return false;
     }
     let letters = || text.chars().filter(|c| c.is_alphabetic());
-    // Scripts without capitals are read as prose, unless it is mostly signs.
+    // Some other scripts have no capitals. A text in one of them is prose unless it has many signs of code.
     let is_foreign = letters().filter(|c| !c.is_ascii()).count().saturating_mul(4) > letters().count();
     let all = text.split_whitespace().count();
     let plain = text.split_whitespace().filter(|word| is_plain(word)).count();
@@ -57,7 +57,7 @@ fn is_bare(text: &str) -> bool {
     {
         return true;
     }
-    // A command, and words behind it: a comment, an explanation.
+    // A command, followed by an option, a path or other signs.
     let is_sign = |word: &str| {
         word.starts_with(['-', '/', '$', '~', '.', '|', '[', '*'])
             || word.contains(['=', '|', '<', '>', '{', '}', '$', '*', '\\', ';', '(', '`'])
@@ -77,7 +77,7 @@ fn is_bare(text: &str) -> bool {
     }
 }
 
-/// A word as it stands in a sentence, with what may stand around it.
+/// A word as it stands in a sentence, possibly with punctuation around it.
 fn is_plain(word: &str) -> bool {
     let inner = word
         .trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '*', '`', '’', '“', '”', '–', '—']);
@@ -90,7 +90,7 @@ fn has_sign(text: &str) -> bool {
     text.split_whitespace().any(|word| word.contains(['=', '<', '>', '*', '(', ';', '|']))
 }
 
-/// Signs of code make up a part of the words.
+/// Whether at least a quarter of the words have signs of code.
 fn has_code(text: &str, all: usize) -> bool {
     let signs = text
         .split_whitespace()

@@ -1,6 +1,6 @@
-//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. The approach is the action at
-//! the end of the assistant's text (`written_action`), or the whole text; the outcome is the user's text. If an agent
-//! does not repeat itself, only digests are compared.
+//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. The approach is the action at the end of
+//! the assistant's text (`written_action`), or the whole text. The outcome is the user's text. As long as the last approach did
+//! not occur before, only digests are compared.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -22,11 +22,11 @@ use crate::step::{
     unwrapped_text,
 };
 
-/// Shorter texts are no evidence where nobody answers them (words).
+/// If the user does not answer a text that is shorter than this (words), the text is no evidence.
 const MIN_WORDS: usize = 4;
 
-/// The exchanges from `start` on, oldest first, and what the user wants: the text before the first exchange, or the text that answered
-/// the last prose. Empty when the last approach did not occur before.
+/// The exchanges from `start` on, oldest first, and the user text that says what the user wants. That is the text before the
+/// first exchange, or the text that answered the last prose. Empty when the last approach did not occur before.
 pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>, Unreadable> {
     let assistants: Vec<usize> = (start..history.len())
         .filter(|at| history.role(*at) == Role::Assistant && !history.has_calls(*at))
@@ -77,17 +77,17 @@ fn exchange(
                 }
                 answer.push(text);
             }
-            // Another picture is another answer.
+            // With another picture, it is another answer.
             Part::Media(raw) => media = media.wrapping_add(digest(raw.get().as_bytes())),
             Part::Call(_) | Part::Result(_) => {}
         })?;
     }
     let own = Approach::of(&said.0);
-    // Who says nothing does not talk.
+    // An empty text is no talk.
     let acts = said.0.trim().is_empty() || deed::acts(&said.0, calls_tools);
     let (purpose, weight) = own.meaning();
     let facts = if answer.0.trim().is_empty() && !own.is_block {
-        // The assistant speaks on without an answer.
+        // The user did not answer, and the assistant went on.
         let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
         let kind = if says_something { Kind::Content } else { Kind::Acknowledgement };
         Facts { kind, weight, outcome: 0, numbers: Numbers::default() }
@@ -95,7 +95,7 @@ fn exchange(
         let (said, is_error) = unwrapped_text(&answer.0);
         JudgedResult { said: &said, purpose, weight, is_error, call: [""; 2] }.facts(None)
     };
-    // What a framework says of the surroundings beside its words does not hide that they are the same.
+    // Elements that a framework adds, such as `<environment_details>`, are left out: otherwise equal answers would look different.
     let core = if core.0.is_empty() { &answer.0 } else { &core.0 };
     let alike = alike_digest(core).wrapping_add(media);
     let facts = Facts { outcome: facts.outcome.wrapping_add(media), ..facts };
@@ -126,7 +126,7 @@ fn is_element(text: &str) -> bool {
     })
 }
 
-/// A message's text as it stands in the body where it is one string, else its texts.
+/// The text of a message: as it stands in the body if it is one string, otherwise its texts joined.
 pub(super) fn raw_text<'a>(history: &'a History<'_>, at: usize) -> Cow<'a, str> {
     match history.content(at).map(|content| content.get()) {
         Some(raw) if raw.starts_with('"') => Cow::Borrowed(raw),
@@ -152,14 +152,15 @@ struct Approach<'a> {
 }
 
 impl<'a> Approach<'a> {
-    /// `said` may be a JSON string as it stands: neither a fence nor a name has signs that JSON escapes.
+    /// `said` may be a JSON string as it stands in the body: fences and names hold no characters that JSON escapes.
     fn of(said: &'a str) -> Self {
         let block = deed::written(said);
         let text = block.unwrap_or(said).trim_matches(|c: char| c.is_whitespace() || c == '"');
         Self { text, is_block: block.is_some(), digest: digest_without_ids(text) }
     }
 
-    /// What it is for, and how much it says. JSON is read from the member on that names the action.
+    /// What it is for, and how much it says. A written JSON action may begin at the member that names it, so the bracket in front
+    /// of it is added.
     fn meaning(&self) -> (Purpose, Weight) {
         let begin = if self.text.starts_with('{') { "" } else { "{\"" };
         let json = format!("{begin}{}", self.text);
@@ -171,8 +172,8 @@ impl<'a> Approach<'a> {
     }
 }
 
-/// Digest of an approach. An id that a framework gives to a call (`'id': 'call_4'`) is new each time; one that the agent itself names
-/// says what it does.
+/// Digest of an approach without the ids that a framework gives to calls (`'id': 'call_4'`), which are new each time. An id that
+/// the agent itself names counts: it says what the agent does.
 fn digest_without_ids(text: &str) -> u64 {
     static ID: Sought = Sought::new(|| Finder::new("id"));
     let part = |from: usize, to: Option<usize>| text.get(from..to.unwrap_or(text.len())).unwrap_or_default();

@@ -24,10 +24,10 @@ mod text_actions;
 mod walk;
 mod written_action;
 
-/// Bytes of a user's text that are brought into their normal form: reminders that differ in numbers are short.
+/// The beginning of a user's text that is normalised (bytes). Reminders that differ only in numbers are shorter.
 const NORMALISED: usize = 8_192;
 
-/// Digest of a user's text: of its normal form, and of what comes behind the beginning of a long one as it stands.
+/// Digest of a user's text in its normal form. Of a long text only the beginning is normalised; the rest counts as it stands.
 pub(crate) fn digest_of_word(text: &str) -> u64 {
     let (beginning, rest) = text.split_at_checked(text.floor_char_boundary(NORMALISED)).unwrap_or((text, ""));
     let normal = digest(normalise(beginning).as_bytes());
@@ -80,13 +80,13 @@ impl<'p> Reach<'p> {
 pub struct Reading<'a> {
     /// Messages in the body.
     pub messages: u32,
-    /// Digest of what tells the run apart where nobody names it: its first user message where it has been answered, or
-    /// the provider's thread.
+    /// Digest that tells the run apart if the request names no run. It is made of the first user message once that has been
+    /// answered, or of the provider's thread.
     pub head: Option<u64>,
     pub tail: Tail<'a>,
     /// What the agent did.
     log: StepLog<'a>,
-    /// What the user wants, as far as it says how often.
+    /// What the user wants, to find out how often something is to be done.
     task: Task<'a>,
     /// What the agent said since its last call, and what it was told; empty unless it repeats itself.
     pub exchanges: Steps<'a>,
@@ -119,7 +119,7 @@ impl<'a> Reading<'a> {
         Self::read(conversation, reach, None)
     }
 
-    /// `memo`: what earlier requests have found out about results, which is added to.
+    /// `memo`: what earlier requests have found out about results. New findings are added to it.
     pub fn remembering(
         conversation: &'a Conversation<'_>,
         reach: Reach<'_>,
@@ -172,7 +172,7 @@ impl<'a> Reading<'a> {
     /// The steps that the history holds.
     pub fn steps(&self) -> Steps<'_> {
         let steps = self.log.steps();
-        // A whole run in one turn has a number of its own.
+        // A single turn that holds a whole run brings its own number. Of that and the user's number, the larger one counts.
         match steps.task {
             Task::Asked(Asked::NotSaid) => Steps { task: self.task.clone(), ..steps },
             Task::Asked(asked) => Steps { task: Task::Asked(asked.max(self.task.asked())), ..steps },

@@ -175,7 +175,7 @@ fn an_agent_that_speaks_on_without_an_answer() {
     );
 }
 
-/// Text, nudge, text, nudge: a loop also behind tool steps, but not what lay between them.
+/// Text, nudge, text, nudge: a loop, also after tool steps. What lay between the tool steps does not count.
 #[test]
 fn what_is_said_since_the_last_call_is_an_exchange() {
     let talk = |messages: &mut Vec<Value>| {
@@ -205,7 +205,7 @@ fn a_bare_text_is_a_command_only_of_an_agent_without_tools() {
     assert!(acts(&[], "```\nls\n```") && acts(&anthropic_turn(None), "```\nls\n```"));
 }
 
-/// The history says what the same action proves.
+/// What the repeated action proves is judged in the history.
 #[test]
 fn what_came_of_a_written_action_is_no_new_prompt() {
     let is_observation = |said: &str| {

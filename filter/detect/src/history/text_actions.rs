@@ -10,7 +10,7 @@ const MAX_ACTIONS: usize = 256;
 /// A tool's name is not longer than this (bytes).
 const MAX_NAME: usize = 64;
 
-/// The tool of a command that names none.
+/// The tool name of a command that comes without one.
 pub(super) const COMMAND: &str = "command";
 /// The tool name that stands for an action written in JSON.
 const IN_JSON: &str = "action";
@@ -30,11 +30,11 @@ enum Label {
     Action,
     Input,
     Observation,
-    /// An observation where an action has none yet; else a line of what was observed.
+    /// The observation of an action that has none yet. Otherwise a further line of the last observation.
     Result,
     /// A line of a shell.
     Command,
-    /// A thought, a final answer: the end of what came before.
+    /// A thought, a final answer. It ends the section before it.
     Other,
 }
 
@@ -85,14 +85,14 @@ pub(super) fn of(text: &str) -> Vec<TextAction<'_>> {
                 }
             }
             Label::Result if open.is_none() => {
-                // A line of what was observed.
+                // A further line of the last observation.
                 if let Some(TextAction { observation: Some(observation), .. }) = actions.last_mut() {
                     *observation = up_to(text, observation, said);
                 }
             }
             Label::Observation | Label::Result => {
                 if let Some((tool, input)) = open.take() {
-                    // A label at the end says that one is wanted.
+                    // A label without a text at the end asks for the observation.
                     let observation = Some(said.trim()).filter(|said| !said.is_empty());
                     actions.push(TextAction { tool, input, observation });
                 }
@@ -121,7 +121,7 @@ fn without_closing_words(actions: &mut [TextAction<'_>]) {
     }
 }
 
-/// `first`, which is a part of `text`, and all that follows it up to the end of `last`, which is another.
+/// The part of `text` from the beginning of `first` to the end of `last`, which are both parts of it.
 fn up_to<'a>(text: &'a str, first: &'a str, last: &'a str) -> &'a str {
     let offset = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     text.get(offset(first)..offset(last).saturating_add(last.len())).unwrap_or(first).trim_end()
@@ -160,7 +160,7 @@ fn action(said: &str) -> Option<(&str, &str)> {
 /// A text cut at its labelled lines.
 struct Sections<'a> {
     text: &'a str,
-    /// The label that was found last, and where what it labels begins.
+    /// The label that was found last, and where its section begins.
     found: Option<(Label, usize)>,
     /// Where the next line begins.
     at: usize,
@@ -173,7 +173,7 @@ impl<'a> Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// What a label stands for; of an element (`<action>look</action>`) what is in it.
+    /// The text behind a label. If the label is an element (`<action>look</action>`), the text in the element.
     fn section(&self, from: usize, to: usize) -> &'a str {
         let said = self.text.get(from..to).unwrap_or_default();
         let label = self.text.get(..from).unwrap_or_default().strip_suffix('>');

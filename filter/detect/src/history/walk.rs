@@ -20,7 +20,7 @@ use crate::{
 /// The id of the calls that a text makes.
 const IN_TEXT: &str = "in-text";
 
-/// Results without a text beside them, after which such a text is no framework's.
+/// After this many messages that had results and no text, a text beside results is the user's and not a framework's.
 const PLAIN_RESULTS: u32 = 2;
 
 /// Steps and turns, collected while a history is read.
@@ -31,19 +31,19 @@ pub(super) struct Walk<'p, 'a> {
     policy: &'p StepsPolicy,
     /// Where the conversation ends, instructions aside.
     last: Option<usize>,
-    /// The assistant's last turn wrote an action.
+    /// The assistant's last turn wrote an action that has no observation yet.
     awaits_observation: bool,
-    /// The assistant calls tools, so that a bare text of it is no command.
+    /// The assistant calls tools, so a bare text of it is no command.
     calls_tools: bool,
     /// How many messages had results and no text beside them. `None` once a message had both.
     plain_results: Option<u32>,
-    /// What users have said, as it stands and in its normal form.
+    /// Digests of what users have said: of the text as it stands, and in essence (`in_essence`).
     said: HashSet<u64>,
-    /// The last message that is a user's text alone, and its place.
+    /// The last message that is nothing but a user's text, and its place.
     word: Option<(usize, Cow<'a, str>)>,
-    /// The message before, where it is the assistant's and has no calls.
+    /// The previous message, if it is the assistant's and has no calls.
     spoken: Option<usize>,
-    /// The first and the last of the user's texts that began a count, since the assistant has answered.
+    /// The first and the last of the user texts that began a count since the assistant's last answer.
     task: Option<[usize; 2]>,
     /// The place behind the last result.
     pub done: usize,
@@ -82,7 +82,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// The assistant has just answered in prose, and not with a final message of ours: what the user says begins a new count.
+    /// Whether the assistant has just answered in prose, and not with a final message of ours. Then the user's next text begins a
+    /// new count.
     fn is_answered(&self, history: &History<'_>) -> bool {
         let Some(at) = self.spoken.filter(|_| self.policy.off != Some(Condition::Answered)) else {
             return false;
@@ -127,7 +128,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         Ok(())
     }
 
-    /// The actions in a text, with their observations; true where the last has none yet.
+    /// Adds the actions in a text, with their observations. Returns whether one of them has no observation yet.
     fn text(&mut self, text: &str) -> bool {
         let mut is_open = false;
         for (number, action) in text_actions::of(text).into_iter().enumerate() {
@@ -149,7 +150,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     fn told(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
         let content = history.content(at).map_or("", |content| content.get());
         let is_text = history.role(at) == Role::User && content.starts_with('"');
-        // Before the first step it is enough to know that it was said.
+        // Before the first step, it is enough to remember that the text was said.
         if is_text && !self.steps.has_calls() && !self.awaits_observation && self.last != Some(at) {
             self.said.insert(digest(content.as_bytes()));
             if self.spoken.is_some() {
@@ -166,7 +167,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 has_results = true;
                 steps.result(&result);
             }
-            // Where chat agents put what a screen shows now.
+            // Chat agents put a picture of the current screen here.
             Part::Media(raw) => media = media.wrapping_add(digest(raw.get().as_bytes())),
             Part::Call(_) => {}
         })?;
@@ -177,7 +178,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             self.done = at.saturating_add(1);
         }
         match (history.role(at), has_results) {
-            // A picture alone shows what came of a step; it says nothing.
+            // A picture without a text is the outcome of a step, and nothing that the user says.
             (Role::User, false) if media != 0 && text.0.trim().is_empty() && self.spoken.is_none() => {}
             (Role::User, false) => self.user(history, at, content, text.0),
             (Role::User, true) => self.beside_results(at, !text.0.is_empty()),
@@ -186,8 +187,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         Ok(())
     }
 
-    /// A text beside results comes from the framework, which adds one each time. But if several messages of results had none, the first
-    /// such text is the user's comment on the run: some formats have no other place for it.
+    /// A text beside results comes from the framework, which adds one each time. But if several messages had results and no text,
+    /// the first text beside results is the user's comment on the run, because some formats have no other place for it.
     fn beside_results(&mut self, at: usize, has_text: bool) {
         match &mut self.plain_results {
             Some(plain) if !has_text => *plain = plain.saturating_add(1),
@@ -201,7 +202,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    /// A user's text alone in its message: an observation, a whole run written down, or a word.
+    /// A user's text that is alone in its message: an observation, a whole run written down, or something that the user says.
     fn user(&mut self, history: &History<'_>, at: usize, content: &str, text: Cow<'a, str>) {
         let is_answered = self.is_answered(history);
         if std::mem::take(&mut self.awaits_observation) && text_actions::is_observation(&text) {
@@ -219,13 +220,13 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.word = Some((at, text));
     }
 
-    /// Whether a text is a run that an agent has written down, up to its last observation. Its steps are taken on.
+    /// Whether a text is a run that an agent has written down, up to its last observation. If it is, its steps are added.
     fn is_run(&mut self, text: &str) -> bool {
         if !text_actions::may_hold(text) {
             return false;
         }
         let actions = text_actions::of(text);
-        // One command with its output is what a person asks about.
+        // A single command with its output is something that a person asks about, and no run.
         let is_question = matches!(actions.as_slice(), [action] if action.tool == text_actions::COMMAND);
         let is_run = !is_question && actions.last().is_some_and(|last| last.observation.is_some());
         if is_run {
@@ -243,20 +244,21 @@ impl<'p, 'a> Walk<'p, 'a> {
         self.turns = 0;
     }
 
-    /// What the user has asked for since the last answer, as it stands in the body: a word in between takes nothing back.
+    /// The first and the last user text since the assistant's last answer, as they stand in the body. A later text does not take
+    /// back what an earlier one asked for.
     pub fn task(&self, history: &'a History<'_>) -> Task<'a> {
         let texts =
             self.task.map(|task| task.map(|at| history.content(at).map_or("", |content| content.get())));
         texts.map_or_else(Task::default, Task::Texts)
     }
 
-    /// The user text at this place, where it is one alone.
+    /// The user text at this place, if it is alone in its message.
     pub fn prompt_at(
         &mut self,
         history: &'a History<'_>,
         at: usize,
     ) -> Result<Option<Cow<'a, str>>, Unreadable> {
-        // Where no steps are wanted, nothing was read.
+        // If no steps are wanted, the message was not read before.
         if self.turns == 0 && self.word.is_none() {
             self.told(history, at)?;
         }
@@ -264,12 +266,13 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 }
 
-/// Digest of what a user's text says. Words that only tell the agent to go on ("continue", "yes", "go ahead") are one; numbers,
-/// dates and long ids do not count. What comes behind the beginning of a long text counts as it stands.
+/// Digest of what a user's text says in essence. All texts that only tell the agent to go on ("continue", "yes", "go ahead") have
+/// one digest. Numbers, dates and long ids do not count. Of a long text only the beginning is read this way; the rest counts as
+/// it stands.
 fn in_essence(text: &str) -> u64 {
-    /// A word with digits in it that is not shorter is an id (bytes).
+    /// A word with digits in it is an id if it has at least this many bytes.
     const ID: usize = 12;
-    /// Longer texts tell more than to go on (bytes).
+    /// A longer text says more than to go on (bytes).
     const WEAK: usize = 64;
     if text.len() <= WEAK && is_weak_answer(text) {
         return digest(b"go on");

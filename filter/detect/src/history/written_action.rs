@@ -1,6 +1,6 @@
-//! The action that an agent writes into its text: the last fenced block, the XML element or the JSON at the end of the
-//! text, what stands below the heading "Action", or after a prompt sign. A text may still be a JSON string as it stands
-//! in the body. JSON escapes only quotes and line ends of the marks, so both forms of these are looked for.
+//! The action that an agent writes into its text: the last fenced block, the XML element or the JSON at the end of the text, what
+//! stands below the heading "Action", or after a prompt sign. A text may still be a JSON string as it stands in the body. In
+//! these marks JSON escapes only quotes and line ends, so both forms of them are looked for.
 
 use memchr::memmem;
 
@@ -11,9 +11,9 @@ use crate::{
 
 /// What begins and ends a block of code.
 const FENCE: &str = "```";
-/// Behind an element or a block that is the action, no more than this follows (bytes): a stop word.
+/// At most this much may follow an element or a block that is the action (bytes): a stop word.
 const TAIL: usize = 48;
-/// Signs `<` that are looked at for the beginning of an element.
+/// At most this many `<` are looked at to find where an element begins.
 const TAGS: usize = 64;
 /// An element's name is not longer than this (bytes).
 const NAME: usize = 40;
@@ -30,14 +30,14 @@ pub(super) fn of(said: &str) -> Option<&str> {
 
 fn last_block(said: &str) -> Option<&str> {
     let (before, after) = split_at_last(said, FENCE)?;
-    // A text that was cut off has a block without an end.
+    // If the text was cut off, its last block has no closing fence.
     let (_, block) =
         split_at_last(before, FENCE).or_else(|| is_line_end(before).then_some((before, after)))?;
     // The fence's own line names the language.
     Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
 }
 
-/// Whether what comes next begins a line.
+/// Whether a fence behind this text would begin a block.
 fn is_line_end(text: &str) -> bool {
     let text = text.trim_end_matches([' ', '"']);
     text.is_empty() || text.ends_with('\n') || text.ends_with("\\n") || text.ends_with(':')

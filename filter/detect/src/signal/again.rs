@@ -1,5 +1,6 @@
-//! A finding that is on record, judged again by other thresholds. What is on record is the signal, the count and the verdict, and not which
-//! threshold decided: that depends on texts. So it is asked of every threshold that could have decided, and the answer is a range.
+//! Judges a recorded finding again by other thresholds. The record has the signal, the count and the verdict. It does not say
+//! which threshold decided, because that depends on texts. So every threshold that could have decided is tried, and the result is
+//! a range.
 
 use super::{StepsPolicy, Thresholds};
 use crate::{
@@ -7,10 +8,11 @@ use crate::{
     verdict::{Signal, Verdict},
 };
 
-/// Repetitions below which no user can have asked for them: five, and two more.
+/// Below this count, no number of repetitions that a user asked for has raised a threshold: five is the least number (`asked`),
+/// and a hint comes two later.
 const LEAST_ASKED: u32 = 7;
 
-/// The least and the most that a finding says.
+/// The mildest and the strongest verdict that are possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub least: Verdict,
@@ -23,7 +25,7 @@ impl Range {
         Self { least: verdict, most: verdict }
     }
 
-    /// Nothing is known.
+    /// Every verdict is possible.
     pub const ANY: Self = Self { least: Verdict::Allow, most: Verdict::Kill };
 }
 
@@ -33,11 +35,11 @@ pub struct Recorded {
     pub signal: Signal,
     pub verdict: Verdict,
     pub count: u32,
-    /// Of the last step, where that is known.
+    /// The kind of the last step, if it is known.
     pub kind: Option<Kind>,
 }
 
-/// Whether a threshold speaks: for all that could have decided, for some, or for none.
+/// Whether the count reaches a threshold: all that could have decided, some, or none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Speaks {
     All,
@@ -46,8 +48,8 @@ enum Speaks {
 }
 
 impl StepsPolicy {
-    /// What a finding in steps that was judged by this policy says by another one. Whether another signal speaks in its place is not on
-    /// record.
+    /// Judges a finding in steps, which was judged by this policy, by the policy `after`. The record does not say whether another
+    /// signal speaks in its place.
     #[must_use]
     pub fn again(&self, recorded: Recorded, after: &Self) -> Range {
         let same = Self { own_words: self.own_words.clone(), ..after.clone() };
@@ -69,7 +71,8 @@ impl StepsPolicy {
         match recorded.verdict {
             Verdict::Allow => Range::ANY,
             Verdict::Hint => {
-                // A kill needs proof, and whether there was one is not on record. Later kills need what lacked before.
+                // A kill needs proof, and the record does not say whether there was one. If no threshold of a kill becomes lower,
+                // what was missing is still missing.
                 let could_kill = pairs.iter().any(|(before, after)| is_earlier(before.kill, after.kill))
                     && pairs.iter().any(|(_, after)| reached(recorded.count, after.kill));
                 Range {
@@ -88,7 +91,8 @@ impl StepsPolicy {
                 } else {
                     kills
                 };
-                // What is proven was counted from fewer steps than what is hinted; of stagnation each has steps of its own.
+                // A hint counts at least as many steps as a kill, so this count is enough for a hint too. Not for stagnation,
+                // where hint and kill count different steps.
                 let mut deciding = pairs.iter().filter(|(before, _)| reached(recorded.count, before.kill));
                 let is_hinted = recorded.signal != Signal::Stagnation
                     && deciding.all(|(_, after)| reached(recorded.count, after.hint));
@@ -144,7 +148,7 @@ fn reached(count: u32, threshold: u32) -> bool {
     threshold > 0 && count >= threshold
 }
 
-/// Of the thresholds that a count had reached before, how many it reaches after.
+/// Of the thresholds that the count reached before: whether it still reaches all, some or none of them.
 fn speaks(count: u32, thresholds: impl Iterator<Item = (u32, u32)>) -> Speaks {
     let (mut all, mut none) = (true, true);
     for (_, after) in thresholds.filter(|(before, _)| reached(count, *before)) {
@@ -155,20 +159,20 @@ fn speaks(count: u32, thresholds: impl Iterator<Item = (u32, u32)>) -> Speaks {
         }
     }
     match (all, none) {
-        // No threshold can have decided: it was judged otherwise than is thought here.
+        // (true, true): none of these thresholds can have decided, so the rules here do not cover the finding.
         (true, true) | (false, false) => Speaks::Some,
         (true, false) => Speaks::All,
         (false, true) => Speaks::None,
     }
 }
 
-/// Whether a threshold is reached earlier than before, or can be where it never could. `0`: never.
+/// Whether a threshold is lower than before, or exists where there was none. `0`: never.
 #[must_use]
 pub fn is_earlier(before: u32, after: u32) -> bool {
     after > 0 && (before == 0 || after < before)
 }
 
-/// Whether a kill comes longer after its hint than before.
+/// Whether the distance from hint to kill is larger than before.
 fn has_wider_gap(pairs: &[(Thresholds, Thresholds)]) -> bool {
     let gap = |row: &Thresholds| row.kill.saturating_sub(row.hint);
     pairs.iter().any(|(before, after)| gap(after) > gap(before))
@@ -229,7 +233,7 @@ mod tests {
         }
     }
 
-    /// What is said of a record holds when the steps themselves are judged again.
+    /// The range holds when the steps themselves are judged by the new policy.
     #[test]
     fn it_never_says_what_the_steps_do_not() {
         let results = [

@@ -8,14 +8,14 @@ use crate::{
     verdict::{Finding, Signal, Verdict},
 };
 
-/// What a signal has counted, from which count it speaks, and the kind of what it counted.
+/// What a signal has counted, the thresholds for it, and the kind of what it counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     pub signal: Signal,
     pub count: u32,
     pub thresholds: Thresholds,
     pub kind: Kind,
-    /// The call is the same, and its outcome was another one now and then.
+    /// The call is the same each time, but its outcome was not.
     pub is_any_outcome: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     verdict::Signal,
 };
 
-/// Rounds of a cycle. It kills where one of its steps is a proof; each of the others is equal too.
+/// Judges the rounds of a cycle. For a kill, one of its steps must be a proof; all other steps are equal in each round too.
 pub fn judged(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
     let least = policy.least(steps, policy.cycle);
     let (rounds, round) = rounds(steps, least);
@@ -18,8 +18,8 @@ pub fn judged(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
     Counted::of(Signal::Cycle, rounds, if is_proven { row } else { row.hinting() }, kind_of(round))
 }
 
-/// Rounds of the cycle that the steps end with, the most of any period from 2 on, and its last round. Looked at where they may be
-/// `least` or more.
+/// The number of rounds of the cycle that the steps end with, for the period from 2 on that gives the most, and the last round.
+/// Only counted if there can be `least` rounds.
 pub fn rounds<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> (u32, &'s [Step<'a>]) {
     (2..=LONGEST_CYCLE)
         .map(|period| rounds_of(steps, period, least))
@@ -47,6 +47,6 @@ fn rounds_of<'s, 'a>(steps: &'s [Step<'a>], period: usize, least: u32) -> (u32, 
         })
     });
     let count = number(equal.count()).saturating_add(1);
-    // A time that is left gets shorter.
+    // A remaining time that gets shorter is progress.
     if sequences.iter().any(Sequence::nears_an_end) { (0, &[]) } else { (count, last) }
 }

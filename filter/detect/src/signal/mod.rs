@@ -29,7 +29,7 @@ fn kind_of(steps: &[Step<'_>]) -> Kind {
     steps.iter().map(Step::kind).reduce(Kind::and).unwrap_or(Kind::Acknowledgement)
 }
 
-/// Steps that a cycle has at most, and that are remembered of a loop that was stopped.
+/// Most steps of a cycle. Of a loop that was stopped, this many of the last steps are looked at to see whether it goes on.
 const LONGEST_CYCLE: usize = 5;
 
 /// The strongest finding in `steps`, which end with the last step before the request.
@@ -43,8 +43,8 @@ pub fn in_steps(steps: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     })
 }
 
-/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found. `last`: the
-/// step that may be what the user has counted.
+/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found.
+/// `last`: the last step, whose call may be what the user asked for a number of times.
 fn unless_asked_for(
     task: &Task<'_>,
     last: Option<&Step<'_>>,
@@ -62,7 +62,7 @@ fn unless_asked_for(
             if is_kill && last.is_some_and(Step::waits_for_minutes) {
                 return find(&policy.at_intervals());
             }
-            // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
+            // The user may have asked for a number of what the call names: "craft 8 planks". Then a kill comes later, but hints do not.
             let number = last.filter(|_| is_kill).map_or(0, |last| task.named_by(last));
             if number == 0 {
                 return Some(found);
@@ -89,8 +89,8 @@ fn in_last_count(counts: &[Count<'_, '_>], all: &[Step<'_>], policy: &StepsPolic
     resumed(count, before, all, policy).or(found)
 }
 
-/// A loop was stopped, and a user's text followed that may be a framework's. The loop goes on: its step has come for the
-/// second time since.
+/// Finds a loop that goes on after it was stopped. In between, the user sent a text that may be a framework's. Since then, the
+/// loop's step has come at least twice.
 fn resumed(
     count: &[Step<'_>],
     before: &[Count<'_, '_>],
@@ -111,8 +111,8 @@ fn resumed(
     })
 }
 
-/// What `find` finds in `steps`. The model is told first, and stopped if the loop goes on: a kill becomes a hint unless `find` already
-/// found something one step earlier, or when the call of the last step was made the previous time.
+/// What `find` finds in `steps`. The model gets a hint first, and is stopped if the loop goes on. So a kill becomes a hint,
+/// unless `find` already found something one step earlier, or when the call of the last step was made the previous time.
 fn told_first(
     steps: &[Step<'_>],
     policy: &StepsPolicy,
@@ -120,7 +120,7 @@ fn told_first(
 ) -> Option<Finding> {
     let found = find(steps, policy)?;
     let (last, earlier) = steps.split_last()?;
-    // An operator may want no hint, or a kill as soon as a hint.
+    // This holds only if the operator wants a hint before the kill.
     let row = policy.of_tools(last, policy.repeated_step);
     let hints_first = row.hint > 0 && (row.kill == 0 || row.hint < row.kill);
     let last_time = || earlier.iter().rposition(|step| step.approach == last.approach);
@@ -146,9 +146,9 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     };
     let old = policy.row_of_all(stale.old.steps, policy.stagnation).hinting();
     let (old_kind, waits) = (kind_of(stale.old.steps), stale.old.waits());
-    // Where something is waited for, only waiting is too long.
+    // If something is awaited, only the steps that wait are counted.
     let old_count = if old_kind == Kind::Waiting { waits } else { stale.old.count(policy.counts_rounds) };
-    // What is said of tools makes them later, if anything.
+    // The operator's rules for tools can only raise these thresholds.
     let weak = |signal, strong: Thresholds, count: fn(&[Step<'_>], u32) -> u32, kind| {
         let count = count(steps, strong.least());
         Counted::of(signal, count, policy.of_tools(last, strong).lenient(strong), kind)
@@ -178,14 +178,14 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     )
 }
 
-/// The strongest finding in exchanges of texts, which end with the last one before the request. Repetition, cycles and streaks of what is
-/// old are judged, no failures: what comes of a text is not so plain as what comes of a call.
+/// The strongest finding in exchanges of texts, which end with the last exchange before the request. Repetition, cycles and
+/// streaks of old exchanges are judged, but no failures: the outcome of a text is less clear than that of a call.
 pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     if !policy.enabled {
         return None;
     }
     let last = exchanges.all.last()?;
-    // A prose that was answered ends what the agent did before.
+    // Prose that the user answered ends what the agent did before.
     let talks = |step: &Step<'_>| !step.acts;
     let start = match policy.off {
         Some(Condition::Answered) => None,
@@ -198,12 +198,12 @@ pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Findi
         if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
             return found;
         }
-        // What goes on after a kill was told before it.
+        // The hint came before the first kill, so an exchange that goes on after it is killed at once.
         resumed_exchange(steps, policy).or(found)
     })
 }
 
-/// The strongest finding in exchanges without a talk among them, or with nothing else.
+/// The strongest finding in exchanges of actions alone, or, if the last one is a talk, in all exchanges.
 fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let last = steps.last()?;
     let [proven, hinting, across, same_call, alike] =
@@ -222,7 +222,7 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     )
 }
 
-/// An exchange that had been stopped, and goes on after a framework has asked again.
+/// An exchange that was stopped, and goes on because a framework asked again.
 fn resumed_exchange(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let last = exchanges.last()?;
     // The kind is judged only where it can matter.
@@ -239,7 +239,7 @@ fn resumed_exchange(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Option<Find
     })
 }
 
-/// Exchanges in a row that were all there before, the last one for the fourth time.
+/// Exchanges in a row that all occurred before, the last one at least three times.
 fn stale_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Counted {
     let least = policy.stagnation.kill;
     let stale = if least == 0 { Streak::default() } else { progress::fourth(exchanges, least) };
@@ -250,7 +250,7 @@ fn stale_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Counted {
     Counted::of(Signal::Stagnation, stale.count(policy.counts_rounds), row, Kind::Content)
 }
 
-/// The run limit: so many assistant turns after the last user message.
+/// The run limit: the most assistant turns after the last user message.
 pub fn in_turns(turns: u32, limit: u32) -> Option<Finding> {
     let hint = limit.saturating_mul(4).checked_div(5).unwrap_or(0);
     let verdict = Thresholds { hint, kill: limit }.verdict(turns);

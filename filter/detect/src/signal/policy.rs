@@ -15,7 +15,7 @@ pub struct StepsPolicy {
     pub enabled: bool,
     /// Actions and observations in texts are steps too, and so are exchanges of texts.
     pub react: bool,
-    /// Steps back from the last one in which it is looked for.
+    /// How many steps, back from the last one, are searched for repetitions.
     pub window: usize,
     pub repeated_step: Thresholds,
     pub cycle: Thresholds,
@@ -23,31 +23,31 @@ pub struct StepsPolicy {
     pub stuck: Thresholds,
     pub similar_failures: Thresholds,
     pub same_outcome: Thresholds,
-    /// Of a repetition that brings nothing new.
+    /// For a repetition that brings nothing new.
     pub empty: Thresholds,
-    /// Of a repetition that is merely acknowledged: hints only.
+    /// For a repetition that is merely acknowledged. Hints only.
     pub acknowledgement: u32,
-    /// Of a repetition that waits: hints only.
+    /// For a repetition that waits. Hints only.
     pub waiting: u32,
-    /// Of a call that names one token, with a small outcome.
+    /// For a call that names one token and has a small outcome.
     pub one_token: Thresholds,
-    /// Of a call that had another outcome in the same count. The kill counts repetitions in a row.
+    /// For a call that had another outcome in the same count. The kill counts repetitions in a row.
     pub changing: Thresholds,
-    /// Of outcomes that differ in what is volatile by its shape.
+    /// For outcomes that differ only in what is volatile by its shape.
     pub alike: Thresholds,
-    /// Of weaker evidence: a call that says nothing and has a small outcome; a repetition with new work in between; the same call
-    /// in a row with any outcomes. Hints only.
+    /// For weaker evidence: a call that says nothing and has a small outcome; a repetition with new work in between; the same
+    /// call in a row with any outcomes. Hints only.
     pub weak: u32,
-    /// Of a talk: hints only.
+    /// For a talk. Hints only.
     pub talk: u32,
     pub tools: ToolRules,
-    /// How our own final messages begin: they are no answer of the assistant. Empty: there are none.
+    /// How our own final messages begin. They do not count as answers of the assistant. Empty if there are none.
     pub own_words: String,
-    /// The user wants something done until something comes about: what tells of it waits.
+    /// The user wants something done until something happens. Content then counts as waiting.
     pub is_open_ended: bool,
     /// The user has asked for a number of repetitions. One of them may be several calls: "blink ten times".
     pub counts_rounds: bool,
-    /// A condition that a kill does not require. Only for measuring what each condition is worth.
+    /// The condition that a kill does not require. Only for measuring what each condition is worth.
     pub off: Option<Condition>,
 }
 
@@ -55,21 +55,21 @@ pub struct StepsPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Condition {
-    /// Equal means equal: nothing is masked in what may be content.
+    /// Equal outcomes are equal as they stand: nothing is masked in what may be content.
     Equal,
-    /// Numbers in explicit failures count: what falls or moves is progress.
+    /// Numbers in explicit failures count: a number that falls or moves otherwise is progress.
     Explicit,
     /// Nothing new was tried or learned in between.
     NothingNew,
-    /// The call decides the outcome.
+    /// The call has the same outcome each time.
     CallDecides,
-    /// What is repeated says something.
+    /// The call and its outcome say enough (`Weight`).
     Weight,
-    /// Nobody asked for it.
+    /// The user has not asked for the repetitions.
     Asked,
-    /// An agent acts, and does not talk.
+    /// The agent acts, and does not only talk.
     Acts,
-    /// An answer ends a task.
+    /// An answer of the assistant ends a task.
     Answered,
 }
 
@@ -80,7 +80,7 @@ impl Condition {
 }
 
 impl Default for StepsPolicy {
-    /// Set on public runs of agents: `make eval` shows what they do on yours.
+    /// Chosen on public runs of agents. `make eval` shows what they do on your own runs.
     fn default() -> Self {
         let never = 0;
         Self {
@@ -111,8 +111,8 @@ impl Default for StepsPolicy {
 }
 
 impl StepsPolicy {
-    /// The thresholds of a repetition of this step: those of its kind and weight, `strong` where it says something in
-    /// full, and what the operator says of its tools.
+    /// The thresholds for a repetition of this step, by its kind and weight and by the operator's rules for its tools. `strong`:
+    /// those for a step that says something in full.
     pub(super) fn row(&self, step: &Step<'_>, strong: Thresholds) -> Thresholds {
         let by_weight = match step.weight() {
             _ if self.off == Some(Condition::Weight) => strong,
@@ -122,7 +122,7 @@ impl StepsPolicy {
         };
         let by_kind = match step.kind() {
             Kind::Content | Kind::Empty if self.is_open_ended => Thresholds::hinting_from(self.waiting),
-            // One that may pass is told as soon as any other.
+            // A failure that may pass by itself is hinted as early as any other.
             Kind::Failure => Thresholds { hint: strong.hint, ..by_weight },
             // A receipt says that something was done each time, so it is no proof.
             Kind::Content if step.weight_of_calls() < Weight::Place && step.is_receipt() => {
@@ -138,40 +138,41 @@ impl StepsPolicy {
         self.of_tools(step, self.of_deed(step, by_kind))
     }
 
-    /// `row`, which is milder for a talk.
+    /// `row`, made milder if the step is a talk.
     pub(super) fn of_deed(&self, step: &Step<'_>, row: Thresholds) -> Thresholds {
         let acts = step.acts || self.off == Some(Condition::Acts);
         if acts { row } else { Thresholds::hinting_from(self.talk).lenient(row) }
     }
 
-    /// `row`, and what the operator says of the tools of `step` over it.
+    /// `row`, replaced where the operator's rules for the tools of `step` say something else.
     pub(super) fn of_tools(&self, step: &Step<'_>, row: Thresholds) -> Thresholds {
         step.rules.iter().map(|rule| rule.over(row)).reduce(Thresholds::lenient).unwrap_or(row)
     }
 
-    /// The thresholds of several steps together: a round that waits waits; else those of the step that says most.
+    /// The thresholds for several steps together. If one of them waits, those for waiting. Otherwise those of the step that says most.
     pub(super) fn row_of_all(&self, steps: &[Step<'_>], strong: Thresholds) -> Thresholds {
         let kind = kind_of(steps);
         let tells = matches!(kind, Kind::Content | Kind::Failure);
         let of_kind = steps.iter().filter(|step| step.kind() == kind);
         let row = of_kind.map(|step| self.row(step, strong)).reduce(Thresholds::strict);
-        // A long text that is said again in each round lends its weight to the others.
+        // If a long text is repeated in each round, the other steps of the round get its weight.
         let says_much = tells && steps.iter().any(|step| step.acts && step.weight() >= Weight::Long);
         let row = if says_much { Some(strong) } else { row };
-        // What is said of a tool makes a round later, if anything.
+        // The operator's rules for tools can only raise the thresholds of a round.
         let told = steps.iter().filter(|step| !step.rules.is_empty()).map(|step| self.row(step, strong));
         let row = row.unwrap_or_else(|| Thresholds::hinting_from(self.acknowledgement));
         told.fold(row, Thresholds::lenient)
     }
 
-    /// Whether a repetition of the step, as one of a `round`, is a proof: it is explicit or says something in full, and its call
-    /// decides the outcome.
+    /// Whether a repetition of the step, as one of a `round`, is a proof: it is a failure or content, it has full weight, and its
+    /// call has the same outcome each time.
     pub(super) fn is_proof(&self, steps: &[Step<'_>], round: &[Step<'_>], step: &Step<'_>) -> bool {
         let says_much = || round.iter().any(|step| step.weight() >= Weight::Long);
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
-        // Whom a person tells to go on in each round is at work. A step that moves on makes each round look at something else.
+        // If a person says in each round to go on, the agent is at work. If a step of the round moves something on, each round
+        // looks at something else.
         if round.iter().any(|step| step.is_go_ahead() || step.has_moved_on()) {
             return false;
         }
@@ -179,7 +180,7 @@ impl StepsPolicy {
         tells && has_weight && (step.acts || self.off == Some(Condition::Acts)) && is_steady
     }
 
-    /// The count from which a repetition among `steps` can say anything, whatever its kind.
+    /// The lowest count from which a repetition among `steps` can say anything, whatever its kind.
     pub(super) fn least(&self, steps: &[Step<'_>], strong: Thresholds) -> u32 {
         let weak = [self.acknowledgement, self.waiting].map(Thresholds::hinting_from);
         let by_kind = [strong, self.empty].into_iter().chain(weak);
@@ -205,22 +206,22 @@ impl StepsPolicy {
         self.least(steps, rows.into_iter().fold(Thresholds::default(), Thresholds::strict))
     }
 
-    /// The policy where the user wants something done until something comes about. Content waits. A failure is not what comes of
-    /// waiting: it counts as always.
+    /// The policy if the user wants something done until something happens. Content then counts as waiting. A failure counts as
+    /// always, because waiting does not cause failures.
     pub(super) fn open_ended(&self) -> Self {
         let weak = Thresholds::hinting_from(self.weak).lenient(Thresholds::hinting_from(self.waiting)).hint;
         Self { weak, is_open_ended: true, ..self.clone() }
     }
 
-    /// The policy where the same is asked again and again, with minutes between. Content waits, and so does a failure: a file that is
-    /// awaited is missing until it comes.
+    /// The policy if the same is done again and again, with minutes in between. Content counts as waiting. Failures have high
+    /// thresholds too: a file that is awaited is missing until it comes.
     pub(super) fn at_intervals(&self) -> Self {
         /// Twice an hour for half a day.
         const LOOKS: u32 = 24;
         self.open_ended().asked_for(LOOKS)
     }
 
-    /// The policy with no kill before this count, and with the same hints.
+    /// This policy without kills below this count, and with the same hints.
     #[inline(never)]
     pub(super) fn killing_from(&self, least: u32) -> Self {
         let later =
@@ -235,8 +236,8 @@ impl StepsPolicy {
         }
     }
 
-    /// The policy where the user has asked for `number` repetitions: two more before a hint, and a kill as long after
-    /// it as always.
+    /// The policy if the user has asked for `number` repetitions. A hint comes no sooner than two repetitions after that, and a
+    /// kill as long after the hint as always.
     pub(super) fn asked_for(&self, number: u32) -> Self {
         let lift = |row: Thresholds| row.from(number.saturating_add(2));
         let count = |hint: u32| lift(Thresholds::hinting_from(hint)).hint;

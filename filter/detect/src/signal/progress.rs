@@ -1,6 +1,6 @@
-//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. Acknowledgements and
-//! waiting are neither progress nor evidence, and are skipped. One of something new ("OK." to another edit) is new work: what lies before
-//! it does not stagnate.
+//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. Acknowledgements
+//! and waiting are neither progress nor evidence, and are skipped. But an acknowledgement of something new ("OK." to another
+//! edit) is new work: the steps before it do not stagnate.
 
 use std::collections::HashSet;
 
@@ -23,18 +23,18 @@ pub struct Streak<'s, 'a> {
     pub steps: &'s [Step<'a>],
     /// Steps that belong to it.
     pub length: u32,
-    /// Of these, the steps since the first that told little: a failure, or a few words.
+    /// Of these, the steps from the earliest one on that told little: a failure, or a few words.
     from_little: u32,
 }
 
 impl Streak<'_, '_> {
-    /// Its steps that wait, less those that sleep between them.
+    /// The number of its steps that wait, without those that only sleep.
     pub fn waits(&self) -> u32 {
         let is_wait = |step: &&Step<'_>| step.kind() == Kind::Waiting && !step.brought.is_for(Purpose::Wait);
         number(self.steps.iter().filter(is_wait).count())
     }
 
-    /// What is counted of it: its steps, or the rounds that it has gone through them, as often as a step of it on average.
+    /// What is counted: its steps or, with `by_rounds`, how often it did each of its calls on average.
     pub fn count(&self, by_rounds: bool) -> u32 {
         if !by_rounds {
             return self.length;
@@ -43,16 +43,16 @@ impl Streak<'_, '_> {
         self.length.div_ceil(number(approaches.len()).max(1))
     }
 
-    /// Whether it can be more than a suspicion: of its steps two at least prove something, and none waits.
+    /// Whether it is more than a suspicion: at least two of its steps prove something, and none waits.
     pub fn proves(&self, is_proof: impl Fn(&Step<'_>) -> bool) -> bool {
         self.steps.iter().all(|step| step.kind() != Kind::Waiting)
             && self.steps.iter().filter(|step| is_proof(step)).count() >= 2
     }
 }
 
-/// Steps at the tail that did what was done before and brought what had come before; empty streaks when they are fewer than `least`.
-/// A second pass over a batch does that too. So steps are old from their third occurrence on, and very old from their fifth, or
-/// when the fourth pass begins and some steps fail or tell little. In a very old streak nothing new was tried in between.
+/// The steps at the tail that did what was done before, with the same outcome as before. Streaks shorter than `least` are empty.
+/// A second pass over a batch repeats steps too. So steps are old from their third occurrence on, and very old from their fifth,
+/// or when the fourth pass begins and some steps fail or tell little. Within a very old streak, nothing new was tried.
 pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, 'a> {
     let fourth = fourth(steps, least);
     let fourth = Streak { length: fourth.from_little, ..fourth };
@@ -65,7 +65,7 @@ pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, '
 
 /// The streak of repeated steps at the tail. Returns an empty one unless the last step occurs for the fourth time.
 pub fn fourth<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Streak<'s, 'a> {
-    // Asked first: few steps occur so often, and a streak is long to count.
+    // Checked first, because few steps occur so often, and counting a streak takes long.
     if !steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3)) {
         return Streak::default();
     }
@@ -93,7 +93,7 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
         let is_new = is_new(at, step);
         if is_passed_over(step) {
             if !step.lets_time_pass() {
-                // The tool that fails now has worked here, or has begun to.
+                // The tool that fails now has worked here, or has started something.
                 if later.is_none_or(|later| later.tools == step.tools) {
                     break;
                 }
@@ -138,13 +138,12 @@ fn gives_back(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
         })
 }
 
-/// The later step is the same call mended: its arguments are like those of the first, and it fails otherwise.
+/// Whether the later step is the same call after a repair: its arguments are similar, and it fails in another way.
 fn is_repaired(step: &Step<'_>, later: &Step<'_>) -> bool {
     step.tools == later.tools && step.words.is_similar(later.words) && step.residue() != later.residue()
 }
 
-/// Whether the step's approach occurred at least `times` times before with the same outcome. In failures, no number but a counter may
-/// have changed.
+/// Whether the step's approach occurred at least `times` times before with the same outcome. In failures, only counters may have changed.
 fn repeats(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     if !is_tried(step, earlier, times) {
         return false;
@@ -163,17 +162,17 @@ fn is_tried(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     seen(earlier, |other| other.approach == step.approach) >= times
 }
 
-/// It acknowledges or waits: neither progress nor evidence.
+/// Whether it acknowledges or waits. That is neither progress nor evidence.
 pub fn is_passed_over(step: &Step<'_>) -> bool {
     matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting)
 }
 
-/// It did something for the first time, and it was done.
+/// Whether it did something for the first time, and that was acknowledged.
 fn is_new_work(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
     step.kind() == Kind::Acknowledgement && !is_tried(step, earlier, 1)
 }
 
-/// What is waited for has moved on, or the next item has come.
+/// Whether something that is awaited has moved on, or the next item has come.
 fn is_news(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
     is_passed_over(step) && !earlier.iter().any(|other| step.brings_like(other))
 }

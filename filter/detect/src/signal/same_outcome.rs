@@ -4,8 +4,9 @@
 use super::{number, repeated_step::gets_shorter};
 use crate::step::{Kind, Step};
 
-/// Steps in a row at the tail with the same tools and the same outcome, where they may be `least` or more. Acknowledgements
-/// are no outcome and are passed over; waiting ends the row. A receipt in a few words is an acknowledgement in other clothes.
+/// The number of steps in a row at the tail with the same tools and the same outcome; counted only if there can be `least`.
+/// Acknowledgements are no outcome and are skipped, and waiting ends the row. A receipt in a few words counts as an
+/// acknowledgement.
 pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.len()) < least {
         return 0;
@@ -19,7 +20,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
         return 0;
     }
     let row = || outcomes().take_while(same);
-    // Calls that a later try has acknowledged do not count.
+    // A call that was acknowledged at another time does not count.
     let is_done = |step: &Step<'_>| {
         steps.iter().any(|other| other.approach == step.approach && other.kind() == Kind::Acknowledgement)
     };

@@ -1,10 +1,10 @@
 //! The local score of a prompt against the window of its scope.
 //!
-//! A prompt that was sent before to the letter, in the same context, counts by itself. One that differs in numbers, ids,
-//! dates or a word is what a healthy batch sends: it counts only where the response was the same to the letter too, and
-//! never kills. Texts of a few words ("continue", "yes") count only where the response repeats. A text that stands in the same history
-//! already is no new prompt: what the history says of it is judged there. It kills only within a run that has a name,
-//! unless the operator wants it to kill by the agent's name alone.
+//! A prompt that was sent before to the letter, in the same context, counts by itself. One that differs in numbers, ids, dates or
+//! a word may be part of a healthy batch: it counts only if the response was the same to the letter too, and never kills. Texts
+//! of a few words ("continue", "yes") count only if the response repeats. A text that stands in the same history already is no
+//! new prompt: it is judged in the history. The score kills only within a run that has a name, unless the operator wants it to
+//! kill by the agent's name alone.
 
 use crate::{
     prompts::IncomingPrompt,
@@ -22,7 +22,7 @@ pub struct ScorePolicy {
     pub min_words: u16,
     /// Prompts that are remembered.
     pub window: usize,
-    /// Whether it kills what is known to be of one agent, and not of one run.
+    /// Whether it may kill if only the agent is known, and not the run.
     pub kill_by_agent: bool,
 }
 
@@ -33,12 +33,12 @@ pub fn judge(
     names_run: bool,
     policy: &ScorePolicy,
 ) -> (Verdict, Evidence) {
-    // What an agent that acts in texts is told while it waits is no prompt.
+    // An observation, a text that stands in the history, and an addition that says little are no new prompts.
     if !policy.enabled || prompt.is_known() || prompt.is_observation || prompt.is_weak_addition {
         return (Verdict::Allow, Evidence::default());
     }
     let IncomingPrompt { text, context, .. } = prompt;
-    // What was not answered is no outcome: a fan-out, or a fault of the provider.
+    // A prompt without an answer does not count: it is part of a fan-out, or the provider failed.
     let answered = || window.entries.iter().filter(|entry| entry.fate == Fate::Answered);
     let verbatim: Vec<&PromptEvent> =
         answered().filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole).collect();
@@ -65,11 +65,11 @@ pub fn judge(
     (verdict, evidence)
 }
 
-/// Related prompts below which equal answers to them prove nothing.
+/// With fewer related prompts than this, equal answers prove nothing.
 pub const LEAST_RELATED: u32 = 2;
 
-/// What the window says about the prompt of the entry `number`, of which the embedding service says that `related` of the
-/// last prompts are related to it: where the last answers were the same to the letter, they count towards a hint.
+/// Judges the prompt of the entry `number`. The embedding service says that `related` of the last prompts are related to it. If
+/// the last answers were the same to the letter, these prompts count towards a hint.
 pub fn judge_related(window: &Window, number: u32, related: u32, policy: &ScorePolicy) -> Option<Finding> {
     if !policy.enabled {
         return None;
@@ -87,8 +87,8 @@ pub fn judge_related(window: &Window, number: u32, related: u32, policy: &ScoreP
         .then(|| Finding { evidence, ..Finding::of(Signal::Score, Verdict::Hint) })
 }
 
-/// Counts over the entries that match; `alone` where a prompt counts without its response. `exactly`: they may be a batch, which may well
-/// begin with one call each time, so calls prove nothing.
+/// Counts over the entries that match. `alone`: a prompt counts without its response. `exactly`: the entries may be a batch. A
+/// batch may well begin with the same call each time, so calls prove nothing.
 fn tally(matching: &[&PromptEvent], alone: bool, exactly: bool) -> Evidence {
     let calls_like = |a: &PromptEvent, b: &PromptEvent| !exactly && a.called_like(b);
     let repeats = |a: &PromptEvent, b: &PromptEvent| {

@@ -4,8 +4,9 @@
 use super::{number, progress::is_passed_over, repeated_step::gets_shorter};
 use crate::step::{Kind, Step, Weight};
 
-/// Of the steps in a row at the tail that brought nothing of their own, those like the last, where they may be `least` or more. One
-/// test that fails otherwise each time is progress, and what fails in the same way each time is a repeated step.
+/// Of the steps in a row at the tail that brought nothing of their own, the number of those that are like the last one; counted
+/// only if there can be `least`. A test that fails in another way each time is progress. A call that fails in the same way each
+/// time is a repeated step.
 pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.len()) < least {
         return 0;
@@ -25,7 +26,8 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
                     && (step.kind() == Kind::Failure || !step.is_numbered_as(last))
             }
     };
-    // Whether the last one brought something is judged only where it can matter: in most runs the one before it did.
+    // Whether the last step brought something is judged at the end. In most runs the step before it did, and then there is
+    // nothing to judge.
     let before: Vec<&Step<'_>> = tries.take_while(brings_nothing).filter(is_like_it).collect();
     let count = number(before.len()).saturating_add(1);
     if count < least || !brings_nothing(&last) {
@@ -40,8 +42,8 @@ fn has_same_residue(step: &Step<'_>, other: &Step<'_>) -> bool {
     step.residue().is_some() && step.residue() == other.residue()
 }
 
-/// The outcome is a few words that do not say that something was done. Of files or commands that are gone through it may be all there is
-/// to say: `ruff check a`, `ruff check b`.
+/// Whether the outcome is a few words that do not say that something was done. For a tool that goes through files or commands,
+/// these may be all there is to say: `ruff check a`, `ruff check b`.
 fn is_small(step: &Step<'_>, last: &Step<'_>) -> bool {
     step.kind() == Kind::Content
         && step.brings_few_words()

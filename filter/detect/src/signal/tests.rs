@@ -488,7 +488,7 @@ fn letters(steps: &[Step<'_>]) -> String {
     (1..=steps.len()).map(letter).collect()
 }
 
-/// The same call, of which came these, one after the other.
+/// The same call with these outcomes, one after the other.
 fn call_of(arguments: &str, results: &[String]) -> String {
     letters(&results.iter().map(|result| step("run", arguments, result)).collect::<Vec<_>>())
 }
@@ -501,7 +501,7 @@ fn twelve(of: fn(usize) -> String) -> Vec<String> {
     (0..12).map(of).collect()
 }
 
-/// Healthy work that somebody's rule has killed, and its neighbours.
+/// Healthy work that some rule has killed, and cases like it.
 #[test]
 fn work_is_never_killed() {
     let coin = ["heads", "tails", "heads", "heads", "heads", "heads", "heads", "heads", "heads"];
@@ -558,7 +558,7 @@ fn work_is_never_killed() {
     }
 }
 
-/// Loops that hide their sameness, and their neighbours.
+/// Loops whose steps do not look the same, and cases like them.
 #[test]
 fn loops_are_stopped_at_the_fifth() {
     let calls: [(&str, &str, Vec<String>); 12] = [
@@ -592,7 +592,7 @@ fn loops_are_stopped_at_the_fifth() {
     }
 }
 
-/// Failures that no form shows: alike but for what is volatile.
+/// Failures that have no form of a failure, and are alike but for what is volatile.
 #[test]
 fn outcomes_that_are_alike_are_hinted_from_the_fifth() {
     for (what, results) in [
@@ -652,7 +652,7 @@ fn the_same_call_in_a_row_is_hinted_whatever_comes_of_it() {
     assert_quiet(&read, "who asks for the next one reads on");
 }
 
-/// Browser agents, robots, readers of streams: what they do again stands between things that are new.
+/// Browser agents, robots, readers of streams: their repeated steps stand between new ones.
 #[test]
 fn what_is_done_after_each_new_thing_is_work() {
     let pairs = |new: &dyn Fn(usize) -> Step<'static>, again: Step<'static>| -> Vec<Step<'static>> {
@@ -922,7 +922,7 @@ fn receipts_in_other_clothes_are_no_outcome() {
     }
 }
 
-/// What failed on one server runs on the next: each of a batch is done at the second try.
+/// A job that failed on one server starts on the next, so each job of a batch succeeds at the second try.
 #[test]
 fn a_job_that_has_begun_ends_a_row_of_failures() {
     let tried = |n: usize, server: &str, result: &str| {

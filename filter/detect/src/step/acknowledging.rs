@@ -22,7 +22,7 @@ static NO_DEEDS: Known = Known::of(english::NO_DEEDS);
 static FAILURES: Known = Known::of(english::FAILURES);
 static STATEMENTS: Known = Known::of(programs::STATEMENTS);
 
-/// `count`: the words of the text, as far as they were counted.
+/// `count`: the number of words of the text, as far as they were counted.
 pub(super) fn says_so(text: &str, count: usize) -> bool {
     let mut all = words(text);
     let Some(first) = all.next() else { return false };
@@ -72,13 +72,13 @@ fn is_done_to_so_many(text: &str) -> bool {
 pub(super) fn has_deed(text: &str) -> bool {
     /// Words that are looked at.
     const WORDS: usize = 60;
-    // "Create an account" stands on a page.
+    // Only in capitals, because "Create an account" stands on a page.
     let is_statement =
         |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase()) && STATEMENTS.has(word);
     for part in text.split(['.', ',', ';', '\n']) {
         let mut last = "";
         for word in words(part).take(WORDS) {
-            // "0 failed" denies nothing.
+            // "0 failed" says that nothing failed.
             if is_denial(word) && last != "0" {
                 break;
             }
@@ -96,10 +96,10 @@ fn is_denial(word: &str) -> bool {
     is_one_of(word, english::NOT) || FAILURES.has(word)
 }
 
-/// A few words that say that what the call names was done: `take_photo` and "Photo taken.", `set_led` and "LED is on". Where it reads,
-/// what it names is what was found.
+/// Whether a few words say that what the call names was done: `take_photo` and "Photo taken.", `set_led` and "LED is on". Not for
+/// a tool that reads: it names what it looks for.
 pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> bool {
-    /// A word is known by its first letters: "exposure" of "expose".
+    /// A word is compared by its first letters: "exposure" and "expose".
     const STEM: usize = 4;
     /// Longer arguments are not looked at (bytes).
     const MOST: usize = 512;
@@ -118,19 +118,19 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
         let stem = word.get(..STEM).unwrap_or(word);
         let names = has(&name, stem) && stem.len() > 2;
         is_deed |= names && (word.ends_with("ed") || word.ends_with('n')) && !has(&name, word);
-        // One word alone must be the deed: "Sales" is where `transfer_to_sales` has led.
+        // A single word must be the action itself: "Sales" is only where `transfer_to_sales` has led.
         is_named |= names && (count > 1 || name.starts_with(stem));
-        // "volume 7" tells how something stands.
+        // "volume 7" tells a state.
         let is_number = at > 0 && word.starts_with(|c: char| c.is_ascii_digit());
         is_echo &= !is_number && (names || word.len() <= 3 || has(&arguments, stem));
     }
     is_deed || (is_named && is_echo)
 }
 
-/// Whether fewer than `most` words are left without the words of the call and repeated words: "Ran code: await
+/// Whether fewer than `most` words are left without repeated words and the words of the call: "Ran code: await
 /// page.keyboard.press('ArrowRight')" to `press_key {"key": "ArrowRight"}`.
 pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2], most: usize) -> bool {
-    /// A longer result tells something (bytes), and longer arguments are not looked at.
+    /// A longer result tells something, and longer arguments are not looked at (bytes).
     const MOST: usize = 400;
     if said.len() > MOST {
         return false;
@@ -161,7 +161,7 @@ pub(super) fn is_receipt(text: &str) -> bool {
     words(text).nth(WORDS).is_none() && (has_deed(text) || is_past(first) || is_object(text))
 }
 
-/// What an interpreter shows of a value that was made: `<Figure size 640x480 with 1 Axes>`, `<Axes: xlabel='date'>`.
+/// Whether a text is what an interpreter prints for an object: `<Figure size 640x480 with 1 Axes>`, `<Axes: xlabel='date'>`.
 fn is_object(text: &str) -> bool {
     let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
     inner.map(str::as_bytes).is_some_and(|inner| {
@@ -189,7 +189,8 @@ fn says_what_was_done(text: &str) -> bool {
     is_passive || DEEDS.has(before)
 }
 
-/// The first sentence says so, and what follows is advice: "The list has been modified successfully. Go on with the next."
+/// Whether the first sentence says that something was done, and the rest is advice: "The list has been modified successfully. Go
+/// on with the next."
 pub(super) fn begins_so(text: &str) -> bool {
     let Some((sentence, rest)) = text.split_once(['.', '!', '\n']) else { return false };
     let count = words(sentence).take(DEED_WORDS.saturating_add(1)).count();
@@ -201,7 +202,7 @@ pub(super) fn begins_so(text: &str) -> bool {
             || words(sentence).last().is_some_and(|last| last.eq_ignore_ascii_case("successfully")))
 }
 
-/// Whether it has a number that no two changes are likely to share: "order 3221322 added", not "201 Created".
+/// Whether the text has a number that two changes are unlikely to share: "order 3221322 added", not "201 Created".
 pub(super) fn has_specific_number(text: &str) -> bool {
     text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= SPECIFIC_DIGITS)
 }

@@ -1,5 +1,5 @@
-//! A call with its result. It is judged when somebody asks, and once: most steps of a healthy run differ in what they did, or in the
-//! first letters of what came of it, and nobody needs to know more of them.
+//! A call with its result. The result is judged once, when somebody asks. Most steps of a healthy run differ in the call or in
+//! the first letters of the result, and then nothing more is needed.
 
 use sentinel_llm_api::json::{self, Raw};
 
@@ -14,7 +14,7 @@ use super::{
     volatile,
 };
 
-/// Stands for the kind of a tool's results where the operator has said none; no kind has this number.
+/// Stands for the kind of a tool's results if the operator gave none. No kind has this number.
 const NOT_TOLD: u8 = 0x3F;
 
 /// A call with its result.
@@ -40,7 +40,7 @@ impl AnsweredCall<'_, '_> {
         }
     }
 
-    /// What is known of the result from an earlier request or from this one, or else what `find` finds.
+    /// A finding about the result: from an earlier request or from this one, or else what `find` finds.
     fn find<T: Copy>(&self, result: &UnreadResult<'_>, finding: Finding<T>, find: impl FnOnce() -> T) -> T {
         let Some((memo, key)) = result.memo.zip(*result.key.get_or_init(|| self.key(result))) else {
             return find();
@@ -52,13 +52,13 @@ impl AnsweredCall<'_, '_> {
         })
     }
 
-    /// All that a finding depends on. Nothing where there is no memory, or the call's words are not known.
+    /// All that a finding depends on. `None` if there is no memory, or if the words of the call are not known.
     fn key(&self, result: &UnreadResult<'_>) -> Option<Key> {
         let memo = result.memo?;
         let Meaning::Written(Written { name, arguments, .. }) = &self.call.meaning else { return None };
         let said = result.content.map_or_else(|| result.text(), Raw::get);
         let told = self.tool.rule.kind.map_or(NOT_TOLD, |kind| kind as u8);
-        // A text has been taken out of its wrapper, which may have said that it is an error.
+        // A text was already taken out of its wrapper, which may have said that it is an error.
         let is_error = if result.content.is_some() { result.is_error } else { result.said().1 };
         let sort = (told << 2) | (u8::from(result.content.is_some()) << 1) | u8::from(is_error);
         Some(memo.key([name, arguments, said], sort))
@@ -79,7 +79,7 @@ impl AnsweredCall<'_, '_> {
         self.find(result, |found| &mut found.is_apart, is_apart)
     }
 
-    /// Digest of the beginning of the text that `alike` is of.
+    /// Digest of the beginning of the text that `alike` digests.
     pub fn beginning_alike(&self) -> u64 {
         match self.result {
             CallResult::Judged(facts) => facts.outcome,
@@ -128,7 +128,7 @@ impl AnsweredCall<'_, '_> {
         self.result.text()
     }
 
-    /// Digest of the beginning of what it says; nothing where it is not known.
+    /// Digest of the beginning of the result's text. `None` if it is not known.
     pub fn beginning(&self) -> Option<u64> {
         let CallResult::Unread(result) = self.result else { return None };
         self.find(

@@ -1,6 +1,6 @@
-//! How often a user's text wants something done: "run the tests 10 times", "twelve samples", "5×". The number stands before what is
-//! counted: "order 9" and "line 42" are names. Or it wants something done until something comes about. It makes verdicts later, never
-//! earlier.
+//! How often a user's text wants something done: "run the tests 10 times", "twelve samples", "5×". The number stands before what
+//! is counted, so "order 9" and "line 42" are names. A text may also want something done until something happens. All this makes
+//! verdicts later, never earlier.
 
 use memchr::memmem::Finder;
 use sentinel_text::words;
@@ -34,19 +34,19 @@ static REPETITIONS: [Known; 7] = [
     Known::of(italian::REPETITIONS),
     Known::of(others::REPETITIONS),
 ];
-/// Other scripts, whose words begin so.
+/// In these scripts, a word is recognised by its beginning.
 const BEGINNINGS: [&[&str]; 4] =
     [russian::REPETITIONS, chinese::REPETITIONS, japanese::REPETITIONS, korean::REPETITIONS];
 const NUMBERS: [&[(&str, u32)]; 3] = [english::NUMBERS, german::NUMBERS, others::NUMBERS];
 
-/// How often a text wants something done. Of two texts the one counts that asks for more.
+/// How often a text wants something done. Of two texts, the one that asks for more counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub enum Asked {
     #[default]
     NotSaid,
     /// Nobody knows how often: "until the door opens".
     OpenEnded,
-    /// Again and again, with time between: "check hourly". What is not there yet may come as a failure.
+    /// Again and again, with time in between: "check hourly". Until something is there, the result may be a failure.
     AtIntervals,
     /// From `LEAST` to `MOST`.
     Times(u32),
@@ -81,7 +81,7 @@ fn is_at_intervals(text: &str) -> bool {
         let is_number =
             one.starts_with(|digit: char| digit.is_ascii_digit()) || number_in_words(one).is_some();
         let found = is_number && is_every(two, three) && begins(word, others::UNITS_OF_TIME)
-            // "Every minor fault" begins with a unit in short.
+            // The unit must be written in full: "every minor fault" begins like "every min".
             || is_every(one, two) && begins(word, others::UNITS_IN_FULL)
             || is_one_of(word, others::INTERVALS)
             || others::AGAIN.iter().any(|[first, last]| {
@@ -93,7 +93,7 @@ fn is_at_intervals(text: &str) -> bool {
     in_words || others::INTERVALS_WITHOUT_SPACES.iter().any(|interval| reach.contains(interval))
 }
 
-/// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
+/// "Keep going until the problem is solved" says how an agent works. It does not wait for anything.
 fn goes_to_the_end(text: &str) -> bool {
     /// Bytes behind it that are looked at.
     const NEAR: usize = 40;
@@ -104,11 +104,11 @@ fn goes_to_the_end(text: &str) -> bool {
     })
 }
 
-/// "Craft 8 planks" before a call that names a plank, "open the 14th photo" before one that names a photo: so many calls are asked for.
-/// `call`: its name and its arguments. `says_little`: it is given a token at most, so that it may be meant by a number of anything: "a
-/// stack of 24 slices" by `snap`.
+/// How many calls a text asks for, by a number before something that the call names: "craft 8 planks" before a call that names a
+/// plank, "open the 14th photo" before one that names a photo. `call`: its name and its arguments. `says_little`: the call is
+/// given a token at most, so a number of anything may mean it: "a stack of 24 slices" means `snap`.
 pub(crate) fn number_of_named(text: &str, call: &str, says_little: bool) -> u32 {
-    /// Letters by which a word is known, at least: all but its ending.
+    /// A word is recognised by all letters but its ending, and by at least this many.
     const STEM: usize = 4;
     let call = call.to_ascii_lowercase();
     let (mut number, mut most) = (0, 0);
@@ -132,7 +132,7 @@ pub(crate) fn number_of_named(text: &str, call: &str, says_little: bool) -> u32 
         let is_ordinal = matches!(word.get(digits.len()..), Some("" | "st" | "nd" | "rd" | "th"));
         let in_digits = if is_ordinal { digits.parse().ok() } else { None };
         number = in_digits.or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
-        // "14, Lake Road" is a name where the call gives it back.
+        // If the call holds the number, it is a name: "14, Lake Road".
         if number > 0 && is_given_back(number, &call) {
             number = 0;
         }
@@ -146,7 +146,7 @@ fn may_be_counted(word: &str) -> bool {
     word.len() > 2 && word.chars().all(char::is_alphabetic) && !UNITS.has(word)
 }
 
-/// Whether a call gives the number back: "sell 5 calls" is a quantity where the order says 5.
+/// Whether the number stands in the arguments: "sell 5 calls" is a quantity if the order says 5.
 pub(crate) fn is_given_back(number: u32, arguments: &str) -> bool {
     words(arguments).any(|word| word.parse() == Ok(number) || number_in_words(word) == Some(number))
 }
@@ -356,7 +356,7 @@ mod tests {
         ] {
             assert_eq!(number_of_named(text, call, false), number, "{text}");
         }
-        // A call that is given next to nothing may be meant by a number of anything.
+        // A number of anything may mean a call that is given next to nothing.
         for (text, number) in [
             ("Dig 12 tiles east", 12),
             ("Six replicate injections from vial 3, then the samples", 6),

@@ -6,7 +6,7 @@ const BEGINNING: usize = 32;
 /// Whether a string, as written in a body, may hold a text in one more wrapper, so that its first letters are not those of the text.
 /// Returns false for strings longer than `MOST`: they are compared by their first letters anyway.
 pub(super) fn may_be_wrapped(string: &str) -> bool {
-    /// Longer results come in one form each time (bytes).
+    /// Longer results have the same form each time (bytes).
     const MOST: usize = 1_024;
     /// A label or the first field ends here at the latest (bytes).
     const LABEL: usize = 40;
@@ -22,7 +22,7 @@ pub(super) fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<u64
     Some(digest_of_beginning(&chars.take(WRAPPED).collect::<Option<String>>()?))
 }
 
-/// Of the first characters that are neither white space nor an escape.
+/// Digest of the first characters that are neither white space nor an escape.
 #[inline(never)]
 fn digest_of_beginning(text: &str) -> u64 {
     let (mut hash, mut is_escaped, mut count) = (0xCBF2_9CE4_8422_2325_u64, false, 0_usize);

@@ -117,9 +117,9 @@ pub(crate) enum CallResult<'a> {
 /// A result as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadResult<'a> {
-    /// As it stands in the body; nothing once it is text.
+    /// As it stands in the body. `None` if it was read as a text.
     pub content: Option<Raw<'a>>,
-    /// With whether a wrapper says that it is an error.
+    /// Its text, and whether a wrapper says that it is an error.
     text: OnceCell<(Text, bool)>,
     /// The client says that it is an error.
     pub is_error: bool,
@@ -129,7 +129,7 @@ pub(crate) struct UnreadResult<'a> {
     pub key: OnceCell<Option<Key>>,
 }
 
-/// What a result says, out of what it is wrapped in.
+/// The text of a result without its wrappers.
 #[derive(Clone, Debug)]
 enum Text {
     /// A part of its content as it stands.
@@ -158,7 +158,7 @@ impl UnreadResult<'_> {
         (text, *is_error || self.is_error)
     }
 
-    /// Whether its text has been taken out of what it is wrapped in.
+    /// Whether its text was already taken out of its wrappers.
     pub fn is_read(&self) -> bool {
         self.text.get().is_some()
     }
@@ -220,7 +220,7 @@ impl<'a> CallResult<'a> {
         Self::Unread(UnreadResult { content, text, is_error, memo, key: OnceCell::new() })
     }
 
-    /// `said`: what a result says whose text is not stored.
+    /// `said`: the text of the result. The text is not stored.
     pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, tool: &Tool) -> Self {
         Self::Judged(judged(said, is_error, meaning, &tool.shown).facts(tool.rule.kind))
     }

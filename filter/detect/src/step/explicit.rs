@@ -27,7 +27,7 @@ pub(super) fn is_failure(said: &str) -> bool {
         return text.lines().next().is_some_and(is_failure_line) || is_log_of_failure(text);
     }
     if let Some(failed) = failed_by_exit_code(text) {
-        // The lines are what a program printed that says itself how it ended.
+        // The exit code says how the program ended. The lines are only what the program printed.
         return failed;
     }
     static TRACEBACK: Sought = Sought::new(|| Finder::new("Traceback (most recent call last)"));
@@ -61,8 +61,8 @@ pub(super) fn may_be_failure(said: &str) -> bool {
         || failed_by_exit_code(text) == Some(true)
 }
 
-/// Whether a text is a list or an object, and no line that begins with a bracket: `[10:00:59] ERROR x`. Only a list that a time or a
-/// name could begin as well is read for it.
+/// Whether a text is a list or an object, and not a line in brackets: `[10:00:59] ERROR x`. A list is parsed only if a time or a
+/// name could begin in the same way.
 fn is_json(text: &str) -> bool {
     match text.as_bytes() {
         [b'{', ..] => true,
@@ -97,7 +97,7 @@ pub(super) fn members_say_failure(object: Raw<'_>) -> bool {
     })
 }
 
-/// A text, an object, or a list of these, with something in it.
+/// Whether a text, an object, or a list of these has something in it.
 fn tells(value: Raw<'_>) -> bool {
     if value.is_string() {
         return json::string(value).is_none_or(|text| !text.trim().is_empty());
@@ -130,7 +130,7 @@ fn is_failure_line(line: &str) -> bool {
         || line.strip_prefix("E  ").is_some_and(|line| is_exception(line.trim_start()))
 }
 
-/// `The tool failed. Please try again. Error: locked`: one line, whose last sentence says what a line of its own could say.
+/// Whether one line ends with a failure: `The tool failed. Please try again. Error: locked`.
 fn ends_with_error(text: &str) -> bool {
     static ERROR: Sought = Sought::new(|| Finder::new(". Error: "));
     text.len() <= LINE && !text.contains('\n') && ERROR.is_in(text)
@@ -252,7 +252,7 @@ fn is_log_of_failure(text: &str) -> bool {
 /// Whether one of the exit codes that a text names is not 0: `<returncode>1</returncode>`, `Exit code: 2`. `None` where it names none,
 /// or is long.
 pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
-    // Most results have none of these words, and need not be copied.
+    // Most results have none of these words. Then they are not copied.
     static PARTS: [Sought; 3] = [
         Sought::new(|| Finder::new("ode")),
         Sought::new(|| Finder::new("ODE")),
@@ -267,7 +267,7 @@ pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
         let (_, after) = lower.split_once(name)?;
         let value = after.trim_start_matches(['>', ':', '=', '"', '\'', ' ', '-', '(']);
         let digits = value.len().saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit()).len());
-        // A label stands at the value, not somewhere before a number.
+        // A label must stand right before the value, and not anywhere before a number.
         let gap = after.len().saturating_sub(value.len());
         value.get(..digits).filter(|code| gap <= 4 && !code.is_empty())
     });
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Each of these was held to be a failure by somebody's list of words.
+    /// Each of these was taken for a failure by some list of words.
     #[test]
     fn what_only_talks_of_failures() {
         for text in [

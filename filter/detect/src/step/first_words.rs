@@ -10,7 +10,7 @@ use crate::words::english;
 
 /// Acknowledgements ("3 lines written to notes.txt") are not longer than this (words).
 pub(super) const ACKNOWLEDGEMENT_WORDS: usize = 12;
-/// Nor are reports that nothing came of a call (words).
+/// Reports that nothing came of a call are not longer than this (words).
 pub(super) const SHORT_WORDS: usize = 60;
 
 /// What the first words of a text say.
@@ -33,7 +33,7 @@ impl FirstWords {
         for word in words(beginning).take(SHORT_WORDS.saturating_add(1)) {
             first.count = first.count.saturating_add(1);
             if first.count <= ACKNOWLEDGEMENT_WORDS {
-                // "0 results", not the number 0.
+                // "0 results" says that nothing is there. The number 0 alone does not.
                 let is_zero = word == "0" && first.count == 1 && beginning.trim() != "0";
                 first.is_none |= is_zero || NONE.has(word);
                 first.is_short_empty |= EMPTY.has(word);
@@ -47,14 +47,14 @@ impl FirstWords {
     }
 }
 
-/// "No new messages", "The inbox is empty", "Already up to date": of what comes by itself nothing has come.
+/// "No new messages", "The inbox is empty", "Already up to date": nothing new has come by itself.
 pub(super) fn is_nothing_new(text: &str) -> bool {
     static NEW: Known = Known::of(english::NEW);
     words(text).any(|word| NEW.has(word)) || text.to_ascii_lowercase().contains("to date")
 }
 
-/// "(no output)", "The command ran and did not produce any output", "Output: (empty)": in other words, nothing at all. "Your output could
-/// not be parsed" is another matter.
+/// "(no output)", "The command ran and did not produce any output", "Output: (empty)": the text says that there is no output.
+/// "Your output could not be parsed" is another matter.
 pub(super) fn says_no_output(text: &str) -> bool {
     /// Words from the denial to what it denies.
     const NEAR: usize = 4;

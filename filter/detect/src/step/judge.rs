@@ -1,5 +1,5 @@
-//! The order in which a result is judged, and what it is compared by. What the form says comes first; words only protect: they say that
-//! a result waits, is empty or merely acknowledges.
+//! The order in which a result is judged, and by what it is compared. The form of the result decides first. Words only protect a
+//! result: they say that it waits, is empty or merely acknowledges.
 
 use std::{borrow::Cow, cell::OnceCell};
 
@@ -22,14 +22,14 @@ use crate::words::{english, programs};
 /// Failures are compared without what is volatile up to this size (bytes): a traceback, the output of a test run.
 pub(super) const MAX_FAILURE: usize = 16_384;
 
-/// A result without what it is wrapped in, and what is known of its call.
+/// A result without its wrappers, and what is known of its call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JudgedResult<'a> {
     pub said: &'a str,
     pub purpose: Purpose,
     /// How much the call says.
     pub weight: Weight,
-    /// The client or a wrapper says that it is an error. That none says so proves nothing.
+    /// The client or a wrapper says that it is an error. If neither does, it may still be one.
     pub is_error: bool,
     /// The tool's name and the arguments, where they are known.
     pub call: [&'a str; 2],
@@ -40,9 +40,9 @@ pub(crate) struct JudgedResult<'a> {
 pub(crate) struct Facts {
     pub kind: Kind,
     pub weight: Weight,
-    /// What it is compared by, numbers aside.
+    /// What it is compared by. For an explicit failure, without the numbers.
     pub outcome: u64,
-    /// The numbers of an explicit failure; none of another result.
+    /// The numbers of an explicit failure. Empty for any other result.
     pub numbers: Numbers,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn without_volatile(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> JudgedResult<'a> {
-    /// `told`: what the operator says that the results of the tool amount to.
+    /// `told`: the kind that the operator gives for the results of the tool.
     pub fn facts(self, told: Option<Kind>) -> Facts {
         let text = self.said.trim();
         let kind = told.unwrap_or_else(|| self.kind());
@@ -104,7 +104,7 @@ impl<'a> JudgedResult<'a> {
     }
 }
 
-/// One line of the order of judging.
+/// One row of the order of judging.
 #[cfg_attr(not(test), allow(dead_code, reason = "`when` is for the page, which a test writes"))]
 pub(super) struct Row {
     /// What it is about, as the page says it.
@@ -163,7 +163,7 @@ pub(super) const ORDER: [Row; 9] = [
             if it.judged.purpose != Purpose::MoveOn {
                 return false;
             }
-            // What a command prints is no receipt.
+            // Only tools that move on by their name give receipts. The output of a command is none.
             let [name, _] = it.judged.call;
             let moves_by_name = Purpose::of(name, "") == Purpose::MoveOn;
             let most = if moves_by_name { RECEIPT_WORDS } else { TELLING_WORDS };
@@ -173,7 +173,7 @@ pub(super) const ORDER: [Row; 9] = [
     Row { when: "anything else", kind: Kind::Content, is_it: |_| true },
 ];
 
-/// A result while it is judged: each part of it is read once, where anybody asks.
+/// A result while it is judged. Each part of it is read once, when a row asks for it.
 struct ResultParts<'a> {
     judged: JudgedResult<'a>,
     plain: Cow<'a, str>,
@@ -198,7 +198,7 @@ impl ResultParts<'_> {
     }
 }
 
-/// What a short text says; a long text tells something whatever it says.
+/// The kind of a short text by its words. A long text is content, whatever it says.
 fn by_words(said: &str, first: &FirstWords, by_structure: impl FnOnce() -> Option<Kind>) -> Kind {
     if said.len() > MAX_RESULT {
         return Kind::Content;
@@ -214,9 +214,9 @@ fn by_words(said: &str, first: &FirstWords, by_structure: impl FnOnce() -> Optio
     match first.count {
         0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
         0 => Kind::Empty,
-        // MySQL has changed rows, whatever else it says of them.
+        // MySQL says that rows were changed, whatever follows.
         _ if trimmed.starts_with("Query OK, ") && !trimmed.contains('\n') => Kind::Acknowledgement,
-        // How something stands, which may stay so for long.
+        // A state in one word. It may stay the same for long.
         1 if is_one_of(trimmed, english::OFF) => Kind::Empty,
         1 if programs::NOTHING.contains(&trimmed) => Kind::Empty,
         // "[silence]", "(no answer)": nobody said anything.
@@ -240,7 +240,7 @@ fn is_stage_direction(text: &str) -> bool {
         && words(text).any(|word| is_one_of(word, english::STAGE_DIRECTIONS))
 }
 
-/// The beginning of a result and its digest: all that is needed of it once its call is known.
+/// The beginning of a result and its digest. Nothing else of it is needed once its call is known.
 pub(crate) fn keep(said: &str) -> Cow<'_, str> {
     if said.len() <= MAX_RESULT {
         return Cow::Borrowed(said);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a result amounts to. In the order of what counts where several results come together.
+/// What a result amounts to. If several results come together, the variant that stands last here counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub enum Kind {
     /// It merely says that something was done: "OK.", "Clicked.", nothing at all.

@@ -24,13 +24,13 @@ impl Known {
     }
 }
 
-/// Whether the word is one of a few, for which no marks are worth it. Inlined, it would make the module larger at each of its many places.
+/// Whether the word is one of a few, which are not worth marks. Inlined, it would make the module larger at each of its many places.
 #[inline(never)]
 pub(super) fn is_one_of(word: &str, known: &[&str]) -> bool {
     known.iter().any(|one| word.eq_ignore_ascii_case(one))
 }
 
-/// The first letters and lengths of words: a bit for each pair, one half for each second bit of the length.
+/// The first letters and the lengths of words, one bit for each pair. The second bit of the length selects the half.
 #[derive(Clone, Copy)]
 pub(super) struct WordShapes(u64, u64);
 

@@ -19,20 +19,20 @@ use crate::arguments::{Arguments, canonical};
 
 /// Calls of one turn that are read. Providers allow no more; a turn with more is no step.
 const CALLS: usize = 128;
-/// Results whose calls are looked for in one turn: one for each call, and as many strays.
+/// Most results in one turn whose calls are looked for: one for each call, and as many strays.
 const LOOKUPS: usize = 256;
 /// Turns back in which the call of a result is looked for: results follow their calls.
 const REACH: usize = 4;
 /// Arguments longer than this are compared as they stand, without their canonical form (bytes).
 const MAX_CANONICAL: usize = 4_096;
-/// So are all arguments after this many bytes of them in one history.
+/// After this many bytes of arguments in one history, all others are compared as they stand.
 const MAX_ARGUMENTS: usize = 131_072;
-/// Calls that a model makes at once at most, as far as some of them are equal. Some frameworks keep a whole run as one assistant message:
-/// where all calls of a history stand in one turn and are more, they are read one after the other.
+/// Most calls that a model makes at once if some of them are equal. Some frameworks keep a whole run as one assistant message. So
+/// if all calls of a history stand in one turn, are more than this, and some are equal, they are read one after the other.
 const LONGEST_FAN_OUT: usize = 6;
-/// Equal calls that such a turn may hold, as if they had been asked for.
+/// In such a turn this many equal calls are allowed, as if the user had asked for them.
 const FAN_OUT: Asked = Asked::Times(5);
-/// Names of tools that are looked through for one that was seen before.
+/// Most names of tools that are searched for one that was seen before.
 const NAMES: usize = 32;
 
 /// The turns of one history with their calls and results, oldest first.
@@ -81,7 +81,7 @@ pub(crate) enum Word {
 pub struct StrayResult {
     id: u64,
     said: String,
-    /// Of the whole result; `said` is what is judged of it.
+    /// Length of the whole result. `said` is only what is judged of it.
     bytes: usize,
     is_error: bool,
 }
@@ -108,7 +108,7 @@ impl PartialEq for StepLog<'_> {
 impl Eq for StepLog<'_> {}
 
 impl<'a> StepLog<'a> {
-    /// A log of a history whose results earlier requests may have brought.
+    /// `memo`: what earlier requests have found out about results.
     pub(crate) fn with_memo(memo: Option<&'a Memo>) -> Self {
         Self { memo, ..Self::default() }
     }
@@ -180,7 +180,7 @@ impl<'a> StepLog<'a> {
         });
     }
 
-    /// The place of the tool whose name has this digest; `new` gives what is shown and said of one that is not known yet.
+    /// The place of the tool whose name has this digest. `new` gives the name to show and the rule of a tool that is not known yet.
     pub(crate) fn tool(&mut self, name: u64, new: impl FnOnce() -> (String, ToolRule)) -> usize {
         let known = self.tools.iter().rev().take(NAMES).position(|tool| tool.digest == name);
         if let Some(back) = known {
@@ -191,8 +191,8 @@ impl<'a> StepLog<'a> {
         self.tools.len().saturating_sub(1)
     }
 
-    /// The result of a call: of the last such call that has none yet; where only the tool's name is known, of the first
-    /// such call of a turn. Other results say nothing.
+    /// Adds the result of a call: of the last call with this id that has no result yet. If only the tool's name is known, of the
+    /// first such call of a turn. Any other result is ignored.
     pub(crate) fn result(&mut self, result: &ToolResult<'a>) {
         let memo = self.memo;
         let found = match &result.of {
@@ -206,7 +206,7 @@ impl<'a> StepLog<'a> {
         }
     }
 
-    /// The result, as a text, of the call that has this id.
+    /// Adds a text as the result of the call with this id.
     pub(crate) fn text_result(&mut self, id: &str, said: &str) {
         let memo = self.memo;
         if let Some((call, _)) = self.open_call(digest(id.as_bytes()), |call, _, id| call.id == id) {
@@ -214,7 +214,7 @@ impl<'a> StepLog<'a> {
         }
     }
 
-    /// A result that was read before its call was known; the call, where it is known now.
+    /// Adds a result that was read before its call was known. Returns the call, if it is known now.
     pub fn stray_result(&mut self, result: &StrayResult) -> Option<FinishedCall> {
         let (call, tool) = self.open_call(result.id, |call, _, id| call.id == id)?;
         let judged = CallResult::judged(&result.said, result.is_error, &call.meaning, tool);

@@ -10,20 +10,20 @@ use super::{
 };
 use crate::words::formats;
 
-/// Members of an object that merely acknowledges.
+/// Most members of an object that merely acknowledges.
 const ACKNOWLEDGEMENT_MEMBERS: usize = 4;
 
 /// `{"success": true}`, `{"status": "ok", "message": "Key pressed"}`, `{"exit_code": 0, "stdout": ""}`.
 #[derive(Debug, Default)]
 pub(super) struct Acknowledgement {
-    /// The value is one.
+    /// The value is an object.
     pub is_object: bool,
     members: usize,
     /// One of the members tells something.
     tells: bool,
     is_done: bool,
     is_exit: bool,
-    /// One of the members is more than an exit code and nothing.
+    /// One of the members is more than an exit code or an empty value.
     is_more_than_exit: bool,
 }
 
@@ -67,7 +67,7 @@ impl Acknowledgement {
     }
 }
 
-/// Whether what stands under the key is of the moment: `request_id`, `timestamp`, `took_ms`, `attempt`.
+/// Whether the value under the key differs each time and tells nothing: `request_id`, `timestamp`, `took_ms`, `attempt`.
 fn is_passing_key(key: &str) -> bool {
     static PARTS: Known = Known::of(formats::PASSING);
     name_words(key).any(|word| PARTS.has(word))
@@ -78,14 +78,14 @@ pub(super) enum Leaf<'v> {
     Null,
     Bool(bool),
     Unsigned(u64),
-    /// Any other.
+    /// Any other number.
     Number,
     Text(&'v str),
     List,
     Object,
 }
 
-/// What goes round a list: how it was asked for, how to go on, that all is well.
+/// Whether a member only comes with a list: the query, how to get more, that all is well.
 pub(super) fn tells_nothing(key: &str, value: &Leaf<'_>) -> bool {
     let is_round = || name_words(key).any(|word| is_one_of(word, formats::ROUND_A_LIST));
     let is_ok = matches!(value, Leaf::Text(text) if is_one_of(text, formats::OK));

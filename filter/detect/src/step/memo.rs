@@ -77,7 +77,7 @@ impl Key {
 }
 
 impl Stored {
-    /// Where the findings of this key are. Most often where the last ones were, or behind them.
+    /// The place of the findings of this key. Mostly it is the place of the last ones, or the one behind it.
     fn place(&self, key: Key) -> Option<usize> {
         let is_there = |place: &usize| self.findings.get(*place).is_some_and(|(of, _)| *of == key);
         let near = [self.last, self.last.saturating_add(1)];
@@ -91,7 +91,7 @@ impl Stored {
         self.findings.get_mut(self.last).map(|(_, found)| found)
     }
 
-    /// Takes the place of the oldest finding for this key.
+    /// Adds this key, in the place of the oldest findings.
     fn add(&mut self, key: Key) {
         let new = (key, Remembered::default());
         let place = self.oldest;

@@ -56,7 +56,7 @@ mod weight;
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
 pub const LENGTH: usize = 48;
-/// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
+/// Results are examined up to this size (bytes). Of a longer one, only its digest and its ends count.
 const MAX_RESULT: usize = 4_096;
 /// A tool's name is not longer than this (bytes).
 const MAX_NAME: usize = 64;
@@ -74,7 +74,7 @@ pub struct Step<'a> {
     pub tool: &'a str,
     /// What the operator says of its tools.
     pub(crate) rules: Vec<ToolRule>,
-    /// It does something. An exchange of prose is a talk.
+    /// Whether it does something. An exchange of prose does not: it is a talk.
     pub(crate) acts: bool,
     pub(crate) brought: StepOutcome<'a>,
 }
@@ -108,7 +108,7 @@ impl Step<'_> {
         self.brought.has_outcome_of(&other.brought)
     }
 
-    /// Both brought the same; the numbers of a failure may have risen as a counter does since the earlier one.
+    /// Both brought the same. The numbers of a failure may have risen since the earlier one, as those of a counter do.
     pub fn brings_like(&self, earlier: &Self) -> bool {
         self.brought.is_like(&earlier.brought)
     }
@@ -118,7 +118,7 @@ impl Step<'_> {
         self.approach == earlier.approach && self.brings_like(earlier)
     }
 
-    /// The earlier step once more: each number of a failure is the same, or one more.
+    /// Whether the earlier step came again: each number of a failure is the same, or one more.
     pub(crate) fn repeats(&self, earlier: &Self) -> bool {
         self.approach == earlier.approach && self.brought.follows(&earlier.brought)
     }
@@ -128,14 +128,14 @@ impl Step<'_> {
         self.approach == other.approach && self.brought.is_alike(&other.brought)
     }
 
-    /// Both brought the same but for what is volatile and for numbers.
+    /// Both brought the same, apart from what is volatile and from numbers.
     pub(crate) fn has_frame_of(&self, other: &Self) -> bool {
         let frame = |step: &Self| step.text().map(|text| frame_digest(&text));
         self.has_outcome_of(other) || frame(self).is_some_and(|mine| frame(other) == Some(mine))
     }
 
-    /// The first and the last line of what it brought, without numbers: `[File: a.py ( lines total)]` and `bash-$`. Where a person has added a
-    /// word, the last line is another. Returns `None` when the text was not stored.
+    /// The first and the last line of what it brought, without numbers: `[File: a.py ( lines total)]` and `bash-$`. If a person
+    /// has added something, the last line differs. Returns `None` when the text was not stored.
     pub(crate) fn ends(&self) -> Option<[String; 2]> {
         let text = self.brought.texts().next()?;
         let mut lines = text.trim().lines();
@@ -164,7 +164,7 @@ impl Step<'_> {
         }
     }
 
-    /// It waits, or asks how something stands. What runs now because of it has been begun by it.
+    /// It waits, or asks how something stands. A call whose job still runs does neither: it has started something.
     pub(crate) fn lets_time_pass(&self) -> bool {
         self.kind() == Kind::Waiting
             && (self.brought.is_for(Purpose::Wait) || self.brought.is_for(Purpose::AskState))
@@ -254,7 +254,7 @@ pub struct Steps<'a> {
     pub all: Vec<Step<'a>>,
     /// Where new counts begin; ascending, the number of steps at most.
     pub begins: Vec<Begin>,
-    /// What the user said last, from which a number of repetitions may be read.
+    /// The user's text that may ask for a number of repetitions.
     pub task: Task<'a>,
 }
 
@@ -290,13 +290,13 @@ impl Task<'_> {
         }
     }
 
-    /// How many of what the step names there are to be; 0: it does not say. Code and paths name many things.
+    /// How many of the things that the step names are wanted; 0 if the texts do not say. Also 0 for code and paths, which name many things.
     pub(crate) fn named_by(&self, step: &Step<'_>) -> u32 {
         if step.weight_of_calls() > Weight::Words {
             return 0;
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
-        // "The twenty pages" are twenty different calls of a tool that reads.
+        // For a tool that reads, "the twenty pages" are twenty different calls.
         let says_little = step.weight_of_calls() < Weight::Words && !reads(step.tool);
         match self {
             Self::Asked(_) => 0,
@@ -305,7 +305,7 @@ impl Task<'_> {
     }
 }
 
-/// The most that one of the texts asks for. An escape would stand at the word behind it.
+/// The most that one of the texts asks for. Escaped line ends become spaces, because otherwise they would belong to the next word.
 fn most<T: Ord + Default>(texts: &[&str], asked: &dyn Fn(&str) -> T) -> T {
     texts.iter().map(|text| asked(&text.replace("\\n", " "))).max().unwrap_or_default()
 }
@@ -347,7 +347,7 @@ pub struct FinishedCall {
     /// Digest of the result.
     pub outcome: u64,
     pub kind: Kind,
-    /// Of the result as it stands in the body, without the quotes of a string.
+    /// Length of the result as it stands in the body, without the quotes of a string.
     pub bytes: usize,
 }
 
@@ -371,7 +371,7 @@ fn place(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
-/// Digest of the words without a digit, and of the places of the others.
+/// Digest of the words without a digit, and of where the others stand.
 fn without_numbers(text: &str) -> u64 {
     let mut sum = 0;
     for word in sentinel_text::words(text) {
@@ -381,7 +381,7 @@ fn without_numbers(text: &str) -> u64 {
     sum
 }
 
-/// Letters and digits in one, such as `6d8b6e`. A number alone may be progress.
+/// A word of letters and digits, such as `6d8b6e`. A number alone may be progress.
 fn is_id(word: &str) -> bool {
     const SHORTEST: usize = 5;
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -392,7 +392,7 @@ fn is_id(word: &str) -> bool {
 }
 
 fn is_cut_out(text: &str) -> bool {
-    /// Words of such a remark.
+    /// Such a remark has at most this many words.
     const MOST: usize = 12;
     let all = || sentinel_text::words(text).take(MOST.saturating_add(1));
     all().count() <= MOST

@@ -4,7 +4,7 @@
 use sentinel_text::digest;
 use serde::{Deserialize, Serialize};
 
-/// Numbers of one failure that are compared one by one: the last ones. Those before must be equal.
+/// How many of the last numbers of a failure are compared one by one. The numbers before them must be equal.
 const MOST: usize = 8;
 
 /// The last numbers of a failure.
@@ -12,7 +12,7 @@ const MOST: usize = 8;
 pub(crate) struct Numbers {
     values: [u32; MOST],
     length: u8,
-    /// A bit for each that is a duration, whose value does not count unless it falls.
+    /// A bit for each number that is a duration. Its value counts only if it falls.
     durations: u8,
 }
 
@@ -65,7 +65,7 @@ impl Numbers {
 
     /// Each number is that of the earlier failure, or has risen as a counter does over some steps.
     pub fn are_like(&self, earlier: &Self) -> bool {
-        /// Steps that a history is read back.
+        /// A history is read back this many steps.
         const FAR: u32 = 48;
         self.has_form_of(earlier) && self.plain(earlier).all(|(_, more)| more <= FAR)
     }
@@ -75,7 +75,7 @@ fn bit(place: usize) -> u8 {
     1_u8.wrapping_shl(u32::try_from(place).unwrap_or(0))
 }
 
-/// Failures one after the other, read from the last one back: which belong to one sequence.
+/// Failures one after the other that belong to one sequence, read from the last one back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sequence {
     /// The earliest one so far.
@@ -90,13 +90,13 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
-    /// `period`: the steps between two of them at most; a counter of steps rises by as much.
+    /// `period`: the most steps between two of the failures. A counter of steps rises by at most as much.
     pub fn ending_with(last: Numbers, period: usize) -> Self {
         let most = u32::try_from(period).unwrap_or(1);
         Self { earliest: last, rise: None, falling: last.durations, doubling: last.durations, most }
     }
 
-    /// Whether `earlier` comes before those known so far. Takes it on then.
+    /// Whether `earlier` fits in front of the failures known so far. If so, it is added.
     pub fn takes(&mut self, earlier: &Numbers) -> bool {
         let later = self.earliest;
         if !later.has_form_of(earlier) {

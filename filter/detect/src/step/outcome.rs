@@ -27,7 +27,7 @@ pub(crate) struct StepOutcome<'a> {
     beginning: OnceCell<Option<u64>>,
     alike: OnceCell<u64>,
     residue: OnceCell<Option<Residue>>,
-    /// What it says, where there are no results.
+    /// The text, if there are no results.
     said: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> StepOutcome<'a> {
         }
     }
 
-    /// `alike`: by what it is compared where what is volatile does not count. `said`: the text.
+    /// `alike`: the digest that is compared if what is volatile does not count. `said`: the text.
     pub fn known(facts: Facts, alike: u64, said: String) -> Self {
         Self {
             turn: (&[], &[]),
@@ -78,7 +78,7 @@ impl<'a> StepOutcome<'a> {
                     sum.outcome.wrapping_add(self.placed(&done, facts.outcome.wrapping_add(numbers)));
                 sum.numbers = if is_one { facts.numbers } else { Numbers::default() };
             }
-            // An identical picture says something, whatever stands beside it.
+            // A picture counts as content, whatever stands beside it.
             if self.media != 0 && sum.kind < Kind::Content {
                 sum.kind = Kind::Content;
             }
@@ -92,17 +92,17 @@ impl<'a> StepOutcome<'a> {
 
     /// Both came to the same, numbers aside.
     pub fn has_outcome_of(&self, other: &Self) -> bool {
-        // What begins otherwise is another result, unless it is a failure.
+        // Outcomes that begin differently are different, unless they are failures.
         if self.begins_otherwise(other) && self.one_is_apart(other) {
             return false;
         }
-        // What is no failure is compared as it stands: nothing else need be known of it.
+        // Outcomes that are no failures are compared as they stand. They need not be judged for that.
         if let (Some(mine), Some(its)) = (self.only_result(), other.only_result())
             && self.media == other.media
             && self.is_apart()
             && other.is_apart()
         {
-            // What is written alike need not be decoded.
+            // Outcomes that are written the same need not be decoded.
             let is_written_alike = mine.content.is_some() && mine.content == its.content;
             return is_written_alike || mine.text().trim() == its.text().trim();
         }
@@ -125,7 +125,7 @@ impl<'a> StepOutcome<'a> {
             || (self.beginning_alike() == other.beginning_alike() && self.alike() == other.alike())
     }
 
-    /// Those that are alike begin alike, and most others do not.
+    /// Digest of the beginnings. Outcomes that are alike have the same one, and most others do not.
     fn beginning_alike(&self) -> u64 {
         match &self.said {
             Some(said) => volatile::beginning(said.trim()),
@@ -139,7 +139,7 @@ impl<'a> StepOutcome<'a> {
         })
     }
 
-    /// An outcome with the place of its call among all calls of the turn: two lamps that change places have changed.
+    /// An outcome with the place of its call among the calls of the turn: if two lamps swap their states, the outcome is another.
     #[inline(never)]
     fn placed(&self, done: &AnsweredCall<'_, '_>, outcome: u64) -> u64 {
         let before = |other: &AnsweredCall<'_, '_>| other.call.approach < done.call.approach;
@@ -168,7 +168,7 @@ impl<'a> StepOutcome<'a> {
         calls.max().unwrap_or_else(|| self.facts().weight)
     }
 
-    /// One of the calls is for this.
+    /// Whether one of the calls has this purpose.
     pub fn is_for(&self, purpose: Purpose) -> bool {
         self.results().any(|done| done.call.meaning.purpose() == purpose)
     }
@@ -178,7 +178,7 @@ impl<'a> StepOutcome<'a> {
         self.results().map(|done| done.call.meaning.arguments()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether a call says itself that minutes go by before it is made.
+    /// Whether the arguments of a call say that it waits for minutes.
     pub fn waits_for_minutes(&self) -> bool {
         self.results().any(|done| waits_for_minutes(done.call.meaning.arguments()))
     }

@@ -10,7 +10,7 @@ use crate::words::{
 
 /// Longer texts are not looked at (bytes).
 pub(super) const MOST: usize = 400;
-/// A user says more (bytes); what is longer tells of many things.
+/// A user's text may be longer (bytes). An even longer one tells of many things.
 const MOST_ASKED: usize = 1_200;
 /// More words of a text are not looked at.
 const WORDS: usize = 200;
@@ -21,9 +21,9 @@ pub(super) enum Says {
     Waits,
     Done,
     NothingNew,
-    /// What a user wants may take any number of repetitions.
+    /// The user wants something that may take any number of repetitions.
     OpenEnded,
-    /// It may pass by itself.
+    /// The failure may pass by itself.
     Passes,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn says(text: &str, wanted: Says) -> bool {
 /// Phrases of one or two words.
 pub(super) struct Phrases {
     lists: Lists,
-    /// Of the last word of each.
+    /// The shapes of the last words.
     marks: WordShapes,
 }
 
@@ -137,7 +137,7 @@ impl Phrases {
         let ends_alike =
             |phrase: &str| phrase.as_bytes().last().is_some_and(|last| last.eq_ignore_ascii_case(&end));
         let is_ascii = word.is_ascii();
-        // Most phrases end with another letter.
+        // Most phrases do not even end with the same letter.
         self.lists.iter().copied().flatten().any(|phrase| {
             if is_ascii && !ends_alike(phrase) {
                 return false;
@@ -164,7 +164,7 @@ const fn split(phrase: &str) -> (&str, &str) {
     ("", phrase)
 }
 
-/// A word in lower case beside one in any case. Each character by itself: no sigma is one of the end of a word.
+/// Whether a word in lower case equals one in any case, character by character, so that a sigma at the end of a word is no special case.
 fn is_word(known: &str, word: &str) -> bool {
     if word.is_ascii() {
         return known.eq_ignore_ascii_case(word);

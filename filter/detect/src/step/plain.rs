@@ -1,4 +1,4 @@
-//! What a result says without what agents that act in text put around it: tags, lines that are labels, an empty last value.
+//! The text of a result without what agents that act in text put around it: tags, lines that are labels, an empty last value.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ fn without_tags(text: &str) -> String {
         out.push_str(before);
         match tag_end(tag) {
             Some(end) => {
-                // Words on both sides of a tag are two.
+                // The words before and behind a tag stay apart.
                 out.push(' ');
                 rest = tag.get(end..).unwrap_or_default();
                 if let Some((content, closing)) = rest.split_once("</")

@@ -1,5 +1,5 @@
-//! What a call is for, guessed from the tool's name and, in tools that do many things, from the argument that names the
-//! deed. It protects calls that wait, ask for a state or move on; it makes no verdict stronger.
+//! What a call is for, guessed from the tool's name. In tools that do many things, it is guessed from the argument that names the
+//! action. This only protects calls that wait, ask for a state or move on. It makes no verdict stronger.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::{
     words::{english, programs},
 };
 
-/// What a call is for, where that makes its repetition work.
+/// What a call is for. Except for `Any`, its repetition is normal work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum Purpose {
     /// Anything else.
@@ -30,11 +30,11 @@ pub(crate) enum Purpose {
     Wait,
 }
 
-/// Longer arguments name no deed (bytes).
+/// Longer arguments are not searched for an action (bytes).
 const MAX_ARGUMENTS: usize = 4_096;
-/// Arguments that say "wait" and are not longer say nothing else (bytes).
+/// Arguments that say "wait" and are not longer than this say nothing else (bytes).
 const MAX_WAIT: usize = 20;
-/// Nor do longer sayings (bytes).
+/// A longer text is no short command such as "move right" (bytes).
 const MAX_SAYING: usize = 48;
 /// Commands in one line of a shell that are looked at.
 const MAX_COMMANDS: usize = 16;
@@ -54,7 +54,7 @@ impl Purpose {
         }
         match (by_name, deed(arguments)) {
             (Self::Wait, _) | (_, None) => by_name,
-            // The argument says more than "run" or "computer", and no less than a name that asks for a state.
+            // The argument decides if the name says little ("run", "computer") or asks for a state.
             (Self::Any | Self::AskState, Some(deed)) => deed.purpose().unwrap_or(by_name),
             _ => by_name,
         }
@@ -89,7 +89,7 @@ impl Purpose {
     }
 }
 
-/// The argument that names the deed.
+/// The argument that names the action.
 enum Deed {
     /// A word or two: `"action": "scroll"`.
     Verb(String),
@@ -101,7 +101,7 @@ impl Deed {
     fn purpose(&self) -> Option<Purpose> {
         match self {
             Self::Verb(verb) => match Purpose::of_words(verb) {
-                // That it names no deed we know says nothing.
+                // A verb that is not known here says nothing.
                 Purpose::Any => None,
                 purpose => Some(purpose),
             },
@@ -144,8 +144,8 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     json::string(raw).map(Cow::into_owned)
 }
 
-/// `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_s": 300}`: minutes go by before the call is made. Fewer seconds do not count: any
-/// call in a browser may wait for some.
+/// Whether a call waits for minutes before it is made: `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_s": 300}`. Less
+/// than a minute does not count, because any call in a browser may wait for some seconds.
 pub(super) fn waits_for_minutes(arguments: &str) -> bool {
     let is_long = |name: &str, value: &str| {
         let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
@@ -158,7 +158,7 @@ pub(super) fn waits_for_minutes(arguments: &str) -> bool {
         number.parse::<f64>().is_ok_and(|number| least.is_some_and(|least| number >= least))
             && name_words(name).any(|word| is_one_of(word, english::WAIT) || is_one_of(word, &["after"]))
     };
-    // What stands in quotes, and what stands between it.
+    // The names in quotes, and what stands between them.
     let mut pieces = arguments.split('"').skip(1);
     while let Some((name, between)) = pieces.next().zip(pieces.next()) {
         let Some(value) = between.trim_start().strip_prefix(':').map(str::trim) else { continue };
@@ -187,7 +187,7 @@ fn types_nothing(arguments: &str) -> bool {
     !rest.contains(":\"") && !rest.contains(": \"") && name_words(&rest).any(is_time)
 }
 
-/// A name that moves something on. The verb comes first: "get_step" reads.
+/// Whether a name says that the call moves something on. No verb of reading may come first: "get_step" reads.
 #[inline(never)]
 fn moves(name: &str) -> bool {
     name_words(name)
@@ -195,7 +195,7 @@ fn moves(name: &str) -> bool {
         .any(|word| is_one_of(word, english::MOVES))
 }
 
-/// What it is given is the next of something, and it does not read it.
+/// Whether the call is given the next of something, and does not read it.
 #[inline(never)]
 fn takes_next(name: &str, arguments: &str) -> bool {
     /// Longer arguments say more (bytes).
@@ -203,12 +203,12 @@ fn takes_next(name: &str, arguments: &str) -> bool {
     arguments.len() <= MOST && (has(arguments, "\"next ") || has(arguments, "\"another ")) && !reads(name)
 }
 
-/// A tool that says by its name that it reads: `get_step`, `find_invoice`.
+/// Whether the name of a tool says that it reads: `get_step`, `find_invoice`.
 pub(crate) fn reads(name: &str) -> bool {
     name_words(name).any(|word| is_one_of(word, english::READ))
 }
 
-/// What any command of a line waits or asks for.
+/// What a command of the line waits or asks for.
 fn of_command(line: &str) -> Option<Purpose> {
     let mut found = None;
     for command in line.split([';', '&', '|', '\n']).take(MAX_COMMANDS) {
@@ -243,7 +243,7 @@ fn of_command(line: &str) -> Option<Purpose> {
         if words.clone().take(2).any(|word| programs::WAIT_COMMANDS.contains(&word)) {
             return Some(Purpose::Wait);
         }
-        // What a log says at its end is another line each time; not so what a program prints into a pipe.
+        // The end of a log is another line each time. The end of what a program prints into a pipe is not.
         let is_log = programs::LOG.contains(&base) || words.clone().next() == Some("logs");
         if is_log && command.contains(" -f") {
             return Some(Purpose::Wait);
@@ -262,7 +262,7 @@ fn of_command(line: &str) -> Option<Purpose> {
     found
 }
 
-/// `status`, `--health`, `localhost:80/healthz`: one part of the word is a word of state.
+/// Whether one part of the word asks for a state: `status`, `--health`, `localhost:80/healthz`.
 fn is_state_word(word: &str) -> bool {
     word.split(|c: char| !c.is_ascii_alphabetic()).any(|part| is_one_of(part, english::ASKS_STATE))
 }

@@ -10,17 +10,17 @@ use crate::words::programs;
 
 /// Longer outcomes say something of their own (words).
 const MOST: usize = 100;
-/// Words that are left of an outcome that is no failure, at least.
+/// At least this many words must be left of an outcome that is no failure.
 const LEAST: usize = 2;
-/// And at most, where it does not set apart what it gives back.
+/// At most this many words may be left if the words of the call do not stand in quotes or brackets.
 const FRAME: usize = 4;
 
 /// What is left of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Residue {
     pub digest: u64,
-    /// It stands for an outcome that says nothing of its own: a failure, an empty one, or one that gives back the call in quotes or
-    /// brackets. Any other is a page that tells of what was asked for as well as "No results for rivers in Spain".
+    /// The outcome says nothing of its own: it is a failure or empty, or it repeats the call in quotes or brackets. Any other
+    /// outcome may be a page about what was asked for, or "No results for rivers in Spain".
     pub is_nothing: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
         if own.contains(&word.to_lowercase()) {
             let is_here = left >= LEAST;
             gives_back |= is_here;
-            // An indented line of code, or an element of a page, may stand in the quotes.
+            // An indented line of code, or an element of a page, may begin the quotation.
             let between = between.trim_end_matches([' ', '<', '(', '/']);
             is_set_apart |= is_here && between.ends_with(['"', '\'', '[', '`', '“', '„', '«', '‘']);
             continue;
@@ -60,7 +60,7 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
         if !is_plain && left >= LEAST && ends_sentence {
             break;
         }
-        // `src/a.py:17: ..`: a place in what was searched.
+        // A number other than 0 is information: `src/a.py:17: ..` is a place in what was searched.
         if !is_plain && word != "0" && word.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }

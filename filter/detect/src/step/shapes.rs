@@ -6,7 +6,7 @@ use crate::{
     words::{english, programs},
 };
 
-/// Letters and digits that look like hexadecimal, so many in a row, are an id ("deadbeef").
+/// At least this many hexadecimal letters and digits in a row are an id ("deadbeef").
 pub(super) const HEX_WORD: usize = 8;
 
 /// `call_9`: a short name with a number.
@@ -64,7 +64,7 @@ pub(super) fn is_process_of_log(text: &str, word: &str, next: &str) -> bool {
 
 /// The number of `ssh[907]: denied`, at the beginning of a line.
 pub(super) fn is_process_of_program(text: &str, word: &str) -> bool {
-    /// Digits: an index is shorter.
+    /// At least this many digits: an index is shorter.
     const LEAST: usize = 3;
     if word.len() < LEAST || !word.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
@@ -124,7 +124,7 @@ pub(super) fn is_unit_of_number(word: &str, before: &str) -> bool {
             || (!before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')))
 }
 
-/// `0.48`: a measure, which is no counter.
+/// `0.48`: a measure and no counter.
 pub(super) fn is_decimal(word: &str) -> bool {
     let mut parts = word.split('.');
     let is_number = |part: Option<&str>| {
@@ -138,7 +138,7 @@ pub(super) fn is_name_of_process(before: &str) -> bool {
     NAMES.has(before.trim_end_matches(':'))
 }
 
-/// `bash: line 11376`: how many lines a shell has read that stays open.
+/// `bash: line 11376`: the number of lines that an open shell has read.
 pub(super) fn is_line_of_shell(program: &str, name: &str) -> bool {
     static SHELLS: Known = Known::of(programs::SHELLS);
     name == "line" && SHELLS.has(program.trim_end_matches(':'))
@@ -154,7 +154,7 @@ pub(super) fn ends_with_id(word: &str) -> bool {
             .is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// `Chunk ID: f2ac31`: the value of a line that has no other, and is too long for a count.
+/// `Chunk ID: f2ac31`: the only value of a line, and too long for a count.
 pub(super) fn is_field(text: &str, word: &str) -> bool {
     /// Characters.
     const LONG: usize = 6;
@@ -165,9 +165,9 @@ pub(super) fn is_field(text: &str, word: &str) -> bool {
         && after.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
 }
 
-/// A name that was made for one time: what stands directly below `/tmp/`, and `tmpab12cd.py`.
+/// A temporary name: of something directly below `/tmp/`, or `tmpab12cd.py`.
 pub(super) fn is_temporary(text: &str, word: &str, before: &str) -> bool {
-    /// Bytes of a path before a number that are looked at: each number looks back.
+    /// Bytes of a path before a number that are looked at. This is done for each number.
     const REACH: usize = 256;
     let start = super::place(text, word);
     let is_below = is_one_of(before, programs::TEMPORARY)

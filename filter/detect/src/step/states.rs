@@ -15,17 +15,17 @@ static STILL: Known = Known::of(english::STILL);
 static TO_COME: Known = Known::of(english::TO_COME);
 static WAITS: Phrases = Phrases::of(&[english::WAITS]);
 
-/// A text that says no more than how things stand is not longer than this (words).
+/// A text that only tells a state has at most this many words.
 pub(super) const SHORT_WORDS: usize = 20;
-/// Nor is one with a line of its own for the state.
+/// A text with a line of its own for the state has at most this many words.
 pub(super) const LINES_WORDS: usize = 60;
 
 pub(super) fn is_state(word: &str) -> bool {
     STATES.has(word)
 }
 
-/// A value that is a state: one of those known, one of its parts (`CREATE_IN_PROGRESS`, `PodInitializing`), or any word
-/// of something that goes on ("backing-up").
+/// Whether a value is a state: a known one, one of its parts (`CREATE_IN_PROGRESS`, `PodInitializing`), or a word that ends in
+/// "ing" ("backing-up").
 pub(super) fn has_state_word(value: &str) -> bool {
     let goes_on = |word: &str| {
         word.len() > 5
@@ -101,7 +101,7 @@ pub(super) fn stands(key: &str, state: &str) -> bool {
     const MOST: usize = 32;
     ends_with_one(key, english::STANDS)
         && (1..=MOST).contains(&state.len())
-        // "failed" is an end; "12 done, 0 failed" is not.
+        // "failed" is an end. "12 done, 0 failed" is not.
         && !is_one_of(state.trim(), english::FAILURES)
 }
 
@@ -112,7 +112,7 @@ pub(super) fn says_so(text: &str) -> bool {
     let (mut on_the, mut in_the) = (false, false);
     let mut waits = false;
     for word in words(text) {
-        // How far it has come does not count.
+        // Numbers say how far something has come. They do not count here.
         if word.bytes().any(|byte| byte.is_ascii_digit()) {
             continue;
         }
@@ -138,7 +138,7 @@ pub(super) fn says_so(text: &str) -> bool {
     waits || is_flag() || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
 }
 
-/// It says that it may pass: "Connection refused", "the database system is starting up".
+/// Whether a failure says that it may pass: "Connection refused", "the database system is starting up".
 #[inline(never)]
 pub(super) fn may_pass(text: &str) -> bool {
     let mut last = "";
@@ -146,7 +146,7 @@ pub(super) fn may_pass(text: &str) -> bool {
     phrases::says(text, Says::Passes) || (text.len() <= phrases::MOST && words(text).any(&mut is_going_on))
 }
 
-/// A member's text says that something is still to come.
+/// Whether the text of a member says that something is still to come.
 pub(super) fn waits(state: &str) -> bool {
     let count = words(state).take(LINES_WORDS).count();
     (count <= 4 && words(state).take(2).any(has_state_word)) || (count <= SHORT_WORDS && says_so(state))

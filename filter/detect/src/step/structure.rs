@@ -13,12 +13,12 @@ use crate::words::formats;
 
 /// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
 const MAX_STRUCTURE: usize = 1_024;
-/// A value of more members is information, of which a state is one.
+/// In a value with more members than this, a state is one information among many.
 const MAX_LEAVES: usize = 12;
 
-/// A value of so few is about the state in it, whatever that is.
+/// A value with so few members is about the state in it, whatever the state is.
 const FEW_LEAVES: usize = 3;
-/// Of objects and lists in each other. Each is looked through once for every level that it lies in.
+/// Deepest nesting of objects and lists. Each of them is read once for every level that it lies in.
 const MAX_DEPTH: usize = 32;
 
 /// What is known of a JSON value.
@@ -29,17 +29,17 @@ pub(super) struct Structure {
     leaves: usize,
     /// One of them says that something is still to come.
     waits: bool,
-    /// One of them says how something stands, in words that nobody knows.
+    /// One of them tells a state in words that are not known here.
     stands: bool,
     /// The code of its error says that something is still to come.
     fails_for_now: bool,
-    /// There is nothing in it, and nothing else said.
+    /// It holds nothing but empty lists and objects.
     is_empty: bool,
     acknowledgement: Acknowledgement,
 }
 
 impl Structure {
-    /// Nothing where `text` is no list or object, or too long to be looked into.
+    /// `None` if `text` is no list or object, or is too long.
     pub fn of(text: &str) -> Option<Self> {
         if text.len() > MAX_RESULT || !text.starts_with(['{', '[']) {
             return None;
@@ -51,12 +51,12 @@ impl Structure {
         Some(structure)
     }
 
-    /// Of a value of few leaves, for in more a state is one information of many.
+    /// Whether it says that something is still to come. In a value with many members, a state is one information among many.
     pub fn waits(&self) -> bool {
         self.leaves <= MAX_LEAVES && self.waits || self.leaves <= FEW_LEAVES && self.stands
     }
 
-    /// `{"error": "authorization_pending"}`: no failure of its own, but an answer to somebody who waits.
+    /// `{"error": "authorization_pending"}` is no failure, but an answer to an agent that waits.
     pub fn fails_for_now(&self) -> bool {
         self.leaves <= MAX_LEAVES && self.fails_for_now
     }
@@ -65,7 +65,7 @@ impl Structure {
         self.leaves <= MAX_LEAVES
     }
 
-    /// Empty or an acknowledgement; nothing where its words must say it.
+    /// Empty or an acknowledgement. `None` if the words must decide.
     pub fn kind(&self) -> Option<Kind> {
         if self.length > MAX_STRUCTURE {
             return None;
@@ -84,12 +84,12 @@ impl Structure {
     }
 }
 
-/// Reads one value: gives how many empty lists and objects are in it, where there is nothing else.
+/// Reads one value. Returns how many empty lists and objects it holds, if it holds nothing else.
 struct Member<'s> {
     structure: &'s mut Structure,
     /// Empty in lists.
     key: &'s str,
-    /// Of the object or list that it is in; 0: it is the whole value.
+    /// How deep the value is nested; 0 for the whole value.
     depth: usize,
 }
 

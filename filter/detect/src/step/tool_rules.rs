@@ -1,4 +1,4 @@
-//! What the operator says of single tools, where no rule can know it.
+//! The operator's rules for single tools, for what the filter cannot know by itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct ToolRule {
     pub hint: Option<u32>,
     /// Equal outcomes from which its step kills; 0: never.
     pub kill: Option<u32>,
-    /// Its calls count as not made.
+    /// Its calls are ignored.
     pub ignore: bool,
 }
 
@@ -53,7 +53,7 @@ impl ToolRules {
 }
 
 impl ToolRule {
-    /// The thresholds of a step of this tool, whose kind has those of `row`.
+    /// The thresholds of this rule. What it leaves open comes from `row`.
     pub(crate) fn over(self, row: Thresholds) -> Thresholds {
         Thresholds { hint: self.hint.unwrap_or(row.hint), kill: self.kill.unwrap_or(row.kill) }
     }

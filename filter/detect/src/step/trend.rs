@@ -5,10 +5,10 @@ use crate::words::english;
 
 /// Longer outcomes are not looked at (bytes).
 const MOST: usize = 1_024;
-/// Nor are more numbers of one.
+/// An outcome with more numbers is not looked at.
 const NUMBERS: usize = 16;
 
-/// The texts, the last one first, differ in their numbers only, and one of these moves towards an end.
+/// Whether the texts, the last one first, differ only in their numbers, and one of these moves towards an end.
 pub(crate) fn nears_an_end(texts: &[String]) -> bool {
     let Some(read) = texts.iter().map(|text| read(text)).collect::<Option<Vec<_>>>() else { return false };
     if texts.len() < 3 {
@@ -26,26 +26,26 @@ pub(crate) fn nears_an_end(texts: &[String]) -> bool {
         .any(|row| falls(row) || (rises(row) && (*has_percent || all.iter().any(|end| is_end_of(row, end)))))
 }
 
-/// It never rises, and falls at least every second time.
+/// Whether a number never rises, and falls at least every second time.
 fn falls(row: &[f64]) -> bool {
     let pairs = || row.iter().zip(row.iter().skip(1));
     let (falls, all) = (pairs().filter(|(now, next)| next < now).count(), pairs().count());
     pairs().all(|(now, next)| next <= now) && falls.saturating_mul(2) >= all && falls > 0
 }
 
-/// A whole number that never falls. What has a fraction is a measure: a time that something took.
+/// Whether a whole number never falls, and rises at least every second time. A fraction is a measure, such as the time that something took.
 fn rises(row: &[f64]) -> bool {
     row.iter().all(|value| value.fract() == 0.0) && falls(&row.iter().map(|value| -value).collect::<Vec<_>>())
 }
 
-/// A number that stays and lies above all of the row.
+/// Whether a number stays the same, and no number of the row is above it.
 fn is_end_of(row: &[f64], end: &[f64]) -> bool {
     let Some(first) = end.first() else { return false };
     end.iter().all(|value| value == first) && row.iter().all(|value| value <= first)
 }
 
-/// A text without its numbers, its numbers, and whether one of them is a percentage. Dates and words of letters and digits (`R88120`)
-/// count nothing.
+/// A text without its numbers, its numbers, and whether one of them is a percentage. Dates and words of letters and digits
+/// (`R88120`) are left out.
 fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
     if text.len() > MOST {
         return None;
@@ -63,7 +63,7 @@ fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
         }
         let end = from.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(from.len());
         let (number, after) = from.split_at_checked(end)?;
-        // A part of a time is made no whole number: a clock that goes on counts nothing.
+        // A part of a time gets a fraction, so that a running clock is no progress.
         let goes_on =
             after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let part = if goes_on || frame.ends_with("0:") { 0.5 } else { 0.0 };
@@ -79,7 +79,7 @@ fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
     Some((frame, numbers, has_percent))
 }
 
-/// Bytes of the rest of a word in which letters come before digits, or of a date that begins with its year.
+/// Length of a name or a date at this place (bytes): a word in which letters come before digits, or a date that begins with its year.
 fn name_or_date(before: &str, from: &str) -> Option<usize> {
     let bytes = from.as_bytes();
     let word = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();

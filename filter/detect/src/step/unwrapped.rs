@@ -1,5 +1,5 @@
-//! What a result says, out of what dialects and frameworks wrap it in: JSON in strings at any depth, objects with one member,
-//! lists of text blocks, the Python form of an MCP result, a label. Two results are equal where this is equal.
+//! The text of a result without what dialects and frameworks wrap it in: JSON in strings at any depth, objects with one member,
+//! lists of text blocks, the Python form of an MCP result, a label. Results are compared by this text.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use sentinel_llm_api::json::{self, Raw};
 use super::{explicit, known::is_one_of, shapes, states, volatile};
 use crate::{Sought, words::formats};
 
-/// Results are taken out of what they are wrapped in up to this size (bytes).
+/// Wrappers are removed from results up to this size (bytes).
 const MAX_WRAPPED: usize = 65_536;
-/// Wrappers in one another.
+/// Deepest nesting of wrappers.
 const DEPTH: usize = 6;
 
 /// What a result says.
@@ -33,7 +33,7 @@ pub(super) fn read(result: Option<Raw<'_>>) -> ResultText<'_> {
     said
 }
 
-/// What a user's text says that answers an agent, and whether a wrapper says that it is an error.
+/// The text with which a user answers an agent, and whether a wrapper says that it is an error.
 pub(crate) fn said(text: &str) -> (Cow<'_, str>, bool) {
     let ResultText { text, is_error } = of_text(text);
     (text, is_error)
@@ -44,7 +44,7 @@ pub(crate) fn alike(text: &str) -> u64 {
     volatile::settled(text).exact
 }
 
-/// The same with one sign for every number.
+/// The same, with one sign for every number.
 pub(crate) fn frame(text: &str) -> u64 {
     volatile::settled(text).digest
 }
@@ -98,7 +98,7 @@ fn member(object: Raw<'_>) -> Option<ResultText<'_>> {
     let mut members = object.members();
     let (name, only) = members.next()?;
     if members.next().is_none() {
-        // A number says little without its name, nor does a state: `{"heads": 1}`, `{"affected_rows": 100}`, `{"state": "OPEN"}`.
+        // A number or a state says little without its name: `{"heads": 1}`, `{"affected_rows": 100}`, `{"state": "OPEN"}`.
         if states::is_state_key(&name.text())
             || only.get().starts_with(|c: char| c.is_ascii_digit() || c == '-')
         {
@@ -118,7 +118,7 @@ fn member(object: Raw<'_>) -> Option<ResultText<'_>> {
     Some(ResultText { text: json::string(text.filter(|text| is_text && text.is_string())?)?, is_error })
 }
 
-/// The texts of a list of blocks that all have a text, or JSON. The first block that has neither ends the look.
+/// The texts of a list of blocks. Each block must have a text or JSON. Returns `None` when one has neither.
 fn texts(list: Raw<'_>) -> Option<String> {
     let said = |block: Raw<'_>| {
         let [text, json] = block.is_object().then(|| block.pick(["text", "json"]).ok())??;
@@ -134,7 +134,7 @@ fn in_python(text: &str) -> Option<ResultText<'_>> {
     static BLOCK: Sought = Sought::new(|| Finder::new("TextContent(type='text', text="));
     let mut places = BLOCK.places(text).peekable();
     let begins = places.peek().and_then(|at| text.get(..*at))?;
-    // What stands before is the repr's own, not a page that talks of one.
+    // The block must stand at the beginning of a Python repr. A page may talk of one.
     if begins.len() > 64 || !begins.trim_end().ends_with(['[', '(', '=']) {
         return None;
     }
@@ -148,7 +148,7 @@ fn in_python(text: &str) -> Option<ResultText<'_>> {
     Some(ResultText { text: said.join("\n").into(), is_error: text.trim_end().ends_with("isError=True") })
 }
 
-/// What a literal of Python says whose opening quote has been read.
+/// Decodes a literal of Python whose opening quote has been read.
 fn python_string(literal: &str, quote: char) -> Option<String> {
     let mut out = String::new();
     let mut chars = literal.chars();
@@ -168,10 +168,10 @@ fn python_string(literal: &str, quote: char) -> Option<String> {
     None
 }
 
-/// What a program has printed, beside how it ended: an exit code that is 0 adds nothing, and another one says that it failed.
+/// What a program has printed, by the exit code: 0 adds nothing, and any other code says that the program failed.
 fn printed<'a>(text: Cow<'a, str>, code: &str) -> Option<ResultText<'a>> {
     let is_error = explicit::failed_by_exit_code(code)?;
-    // Lines that look like a failure are content where the program went well; only the code tells.
+    // If the program went well but its lines look like a failure, the code must stay with them: only the code tells.
     let is_whole = is_error || !explicit::is_failure(&text);
     is_whole.then_some(ResultText { text, is_error })
 }
@@ -190,7 +190,7 @@ fn with_exit_code(object: Raw<'_>) -> Option<ResultText<'_>> {
     printed(json::string(output)?, beside.get())
 }
 
-/// Without the fields that a tool writes around what a program has printed. They differ each time.
+/// The output without the fields that a tool writes around it. The fields differ each time.
 fn without_fields(text: &str) -> Option<ResultText<'_>> {
     let (output, fields) = output_behind_fields(text).or_else(|| output_before_fields(text))?;
     printed(Cow::Borrowed(output), fields)
@@ -217,8 +217,7 @@ fn output_behind_fields(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What stands before an exit code, and the line with the code. Between the code and the end are fields that are empty, or numbers of
-/// processes.
+/// What stands before an exit code, and the line with the code. Behind the code may be fields that are empty or hold process numbers.
 fn output_before_fields(text: &str) -> Option<(&str, &str)> {
     let mut end = text.len();
     for line in text.rsplit('\n').take(MOST_FIELDS) {
@@ -235,9 +234,9 @@ fn output_before_fields(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Without `Stderr: (empty)` and the like at the end.
+/// Removes `Stderr: (empty)` and the like at the end.
 fn without_empty_fields(mut text: &str) -> &str {
-    /// Fields.
+    /// Most fields.
     const MOST: usize = 4;
     for _ in 0..MOST {
         let (before, line) = text.rsplit_once('\n').unwrap_or(("", text));

@@ -16,15 +16,15 @@ use super::{
 
 /// A text without what is volatile in it.
 pub(super) struct StableText {
-    /// Digest of the words, a number as one sign.
+    /// Digest of the words, with one sign for every number.
     pub digest: u64,
-    /// The numbers that are left.
+    /// The numbers that are not volatile.
     pub numbers: Numbers,
     /// Digest of the words and numbers.
     pub exact: u64,
 }
 
-/// Settles a text.
+/// Takes out of a text what is volatile.
 pub(super) fn settled(said: &str) -> StableText {
     let plain = without_colours(said.trim());
     let mut settler = Settler::default();
@@ -44,14 +44,14 @@ pub(super) fn beginning(said: &str) -> u64 {
     /// Words.
     const LENGTH: usize = 8;
     let plain = without_colours(said);
-    // The last one may still grow.
+    // One word more, because the last one may be incomplete.
     let mut settler = Settler { most: LENGTH.saturating_add(1), ..Settler::default() };
     settler.read(&plain);
     let mut all = settler.exact.splitn(LENGTH.saturating_add(1), ' ');
     all.by_ref().take(LENGTH).fold(0, |sum, word| digest_pair(sum, digest(word.as_bytes())))
 }
 
-/// The text with one sign for all that is volatile; its numbers stay.
+/// The text with one sign for all that is volatile. Other numbers stay.
 pub(super) fn without(text: &str) -> String {
     let plain = without_colours(text.trim());
     let mut settler = Settler::default();
@@ -59,7 +59,7 @@ pub(super) fn without(text: &str) -> String {
     settler.exact
 }
 
-/// Whether a text could be what is left of a failure: it has no sign that is taken out.
+/// Whether a text may be what is left of a failure: it has only characters that are never taken out.
 pub(super) fn may_be_settled(text: &str) -> bool {
     text.bytes()
         .all(|byte| !byte.is_ascii() || byte.is_ascii_lowercase() || matches!(byte, b' ' | b'_' | b'-'))
@@ -84,7 +84,7 @@ pub(super) fn without_colours(text: &str) -> std::borrow::Cow<'_, str> {
 
 #[derive(Default)]
 struct Settler<'t> {
-    /// Words in lower case; a number is one sign.
+    /// Words in lower case, with one sign for every number.
     frame: String,
     /// The same with the numbers as they stand.
     exact: String,
@@ -93,7 +93,7 @@ struct Settler<'t> {
     before: &'t str,
     earlier: &'t str,
     follows_id: bool,
-    /// It ends after so many words; 0: it reads all.
+    /// It ends after this many words; 0: it reads all.
     most: usize,
     written: usize,
 }
@@ -153,7 +153,7 @@ impl<'t> Settler<'t> {
         self.with_numbers(word);
     }
 
-    /// A word with digits in it: its parts that are ids go, its numbers are taken out.
+    /// Adds a word with digits: ids in it are volatile, and its numbers are noted.
     fn with_numbers(&mut self, word: &str) {
         let (mut frame, mut exact) = (String::new(), String::new());
         for part in word.split_inclusive(['_', '-', '.', ':', '+']) {
@@ -168,7 +168,7 @@ impl<'t> Settler<'t> {
                 let (letters, digits) = rest.split_at_checked(at).unwrap_or((rest, ""));
                 let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
                 let (number, after) = digits.split_at_checked(end).unwrap_or((digits, ""));
-                // Of a long number its last digits count.
+                // Of a long number, the last digits count.
                 let value = number.bytes().fold(0_u32, |value, byte| {
                     value.wrapping_mul(10).wrapping_add(u32::from(byte.saturating_sub(b'0')))
                 });

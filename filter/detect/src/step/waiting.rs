@@ -70,7 +70,7 @@ fn is_how_far(text: &str) -> bool {
     is_percentage() || is_part() || takes_time() || is_accepted()
 }
 
-/// What programs say that run on in their own time, in a text of any words.
+/// Whether a text has a phrase of a program that keeps running.
 fn has_phrase(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     english::RUNS_ON.iter().any(|phrase| lower.contains(phrase)) || phrases::says(text, Says::Waits)
@@ -90,7 +90,7 @@ fn has_state(text: &str) -> bool {
     })
 }
 
-/// A table whose head has a column of states, or with a cell that is a state.
+/// Whether a text is a table with a column of states, or with a cell that is a state.
 fn is_table_of_states(text: &str) -> bool {
     let is_cell = |cell: &str| is_state(cell.trim());
     if text.lines().any(|line| line.contains('\t') && line.split('\t').any(is_cell)) {

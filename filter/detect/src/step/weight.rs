@@ -15,11 +15,11 @@ pub(crate) enum Weight {
     Nothing,
     /// The call names one token: an id, a word.
     Token,
-    /// The call names a text of two words: of a call only. As much as `Full`, unless the outcome is a word alone.
+    /// Only for calls: the call names a text of two words. It counts as `Full` unless the outcome is a single word.
     Words,
-    /// The call names a path or a command: of a call only. As much as `Full`, unless the outcome is a number alone.
+    /// Only for calls: the call names a path or a command. It counts as `Full` unless the outcome is a single number.
     Place,
-    /// The call names a program, which calls something itself; or the outcome is long, or an explicit failure.
+    /// The call gives code that calls something itself. Or the outcome is long or an explicit failure.
     Full,
     /// The call names a text of a dozen words. Nobody says the same in so many words again and again by chance.
     Long,
@@ -29,14 +29,14 @@ pub(crate) enum Weight {
 
 /// Words from which a call says so much that nobody says it again and again by chance.
 const LONG_WORDS: usize = 12;
-/// Words from which an outcome says something itself: two sentences, not "You hit the zombie."
+/// Words from which an outcome tells something: two sentences, and not "You hit the zombie."
 pub(super) const TELLING_WORDS: usize = 10;
 /// A text longer than this is a page (bytes). Statements that an agent carries out again and again, such as a `DELETE` in batches, are
 /// shorter.
 const PAGE: usize = 1_024;
 
 impl Weight {
-    /// Of a call, by its arguments: JSON, a literal of Python, or what the model wrote.
+    /// The weight of a call, by its arguments: JSON, a literal of Python, or what the model wrote.
     pub fn of_arguments(arguments: &str) -> Self {
         let text = arguments.trim();
         if text.len() > PAGE {
@@ -48,7 +48,7 @@ impl Weight {
         Values { rest: text, key: "" }.max().unwrap_or_default()
     }
 
-    /// Of a text that is said or given.
+    /// The weight of a text that is said or given.
     pub fn of_text(text: &str) -> Self {
         let text = text.trim();
         if text.is_empty() {
@@ -62,7 +62,7 @@ impl Weight {
         }
         let has_letter = |word: &str| word.chars().any(char::is_alphabetic);
         let is_code = |c: char| "/\\){}[]=;|<>$*&`".contains(c);
-        // Scripts that write no spaces have a word for each character.
+        // In scripts without spaces, each character is a word.
         let is_unspaced = !text.is_ascii() && !text.contains(' ') && words(text).nth(2).is_some();
         let has_two_words = text.split_whitespace().nth(1).is_some() && has_letter(text);
         if text.len() > 1 && text.contains('(') && has_letter(text) {
@@ -76,8 +76,8 @@ impl Weight {
         }
     }
 
-    /// Of a call to which this was said. A word alone ("thud", "denied") is hardly an outcome, unless the call names a path or code. A
-    /// number alone may well stay as it is for a while, unless a program has printed it.
+    /// The weight of a call with this outcome. A single word ("thud", "denied") is hardly an outcome, unless the call names a
+    /// path or code. A single number may stay the same for a while, unless a program has printed it.
     pub fn with_outcome(self, said: &str) -> Self {
         match self {
             Self::Nothing | Self::Token | Self::Words if is_a_word(said) => Self::Nothing,
@@ -87,7 +87,7 @@ impl Weight {
         }
     }
 
-    /// Of an outcome.
+    /// The weight of an outcome.
     pub fn of_outcome(said: &str) -> Self {
         if words(said).nth(TELLING_WORDS.saturating_sub(1)).is_some() { Self::Full } else { Self::Nothing }
     }
@@ -95,7 +95,7 @@ impl Weight {
 
 /// One word of letters: "thud", "Gefüttert.", "どうぞ".
 fn is_a_word(said: &str) -> bool {
-    /// Letters of a word, and of one in a script that puts no spaces between words.
+    /// Most letters of a word, and of a word in a script without spaces.
     const LETTERS: [usize; 2] = [16, 5];
     let word = said.trim_matches(|c: char| c.is_ascii_punctuation());
     let [most, unspaced] = LETTERS;
@@ -106,10 +106,10 @@ fn is_a_word(said: &str) -> bool {
         && word.chars().count() <= most
 }
 
-/// A number, and what it is counted in: "0", "21.5 °C", "-3.30 V".
+/// A number and its unit: "0", "21.5 °C", "-3.30 V".
 #[inline(never)]
 fn is_a_reading(said: &str) -> bool {
-    /// Bytes of a unit, with a space before it.
+    /// Most bytes of a unit, with the space before it.
     const UNIT: usize = 6;
     let unit =
         said.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | ','));
@@ -136,7 +136,7 @@ fn is_file(text: &str) -> bool {
 /// The weights of the values in a JSON object or a literal of Python.
 struct Values<'a> {
     rest: &'a str,
-    /// The last name of a member.
+    /// The name of the last member.
     key: &'a str,
 }
 
@@ -151,7 +151,7 @@ impl Iterator for Values<'_> {
             if quote.is_ascii_digit() {
                 let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
                 self.rest = rest.get(end..)?;
-                // A number names something where its member is called an id.
+                // A number names something if its member is called an id.
                 return Some(if is_id(self.key) { Weight::Token } else { Weight::Nothing });
             }
             let inside = rest.get(1..)?;
@@ -173,7 +173,7 @@ impl Iterator for Values<'_> {
     }
 }
 
-/// Where a string ends whose beginning has been read.
+/// Where a string ends. Its opening quote has been read.
 fn end_of_string(inside: &str, quote: char) -> usize {
     let mut is_escaped = false;
     inside

@@ -2,19 +2,19 @@
 
 // A result merely says that something was done, or may be done. Equal ones prove little.
 
-/// Words that say so at the beginning of a few words.
+/// First words of a short text that say that something was done.
 pub const DONE: &[&str] = &[
     "ok", "okay", "done", "success", "successful", "successfully", "true", "yes", "y", "sent", "approved", "confirmed",
     "accepted", "acknowledged", "ack", "sure", "proceed", "continue", "go", "noted", "approve", "accept", "allow",
     "allowed", "granted", "understood", "roger", "lgtm", "yep",
 ];
-/// Those that may end a few words.
+/// Last words of a short text that say so.
 pub const DONE_AT_END: &[&str] = &["ok", "okay", "done", "complete", "success", "successful", "successfully"];
-/// Words that permit something, wherever they stand in a few words.
+/// Words that permit something, anywhere in a short text.
 pub const PERMITTED: &[&str] = &["approved", "accepted", "confirmed", "granted", "allowed"];
 /// Words that tell somebody to go on.
 pub const GO_ON: &[&str] = &["proceed", "continue", "go", "ahead"];
-/// What was done, in the words of tools: at the end of a sentence, or behind one of `WAS`.
+/// Verbs for what tools have done: at the end of a sentence, or behind one of `WAS`.
 pub const DEEDS: &[&str] = &[
     "clicked", "pressed", "tapped", "typed", "updated", "performed", "completed", "executed", "sent", "added",
     "removed", "created", "saved", "deleted", "selected", "registered", "recorded", "logged", "loaded", "toggled",
@@ -24,17 +24,17 @@ pub const DEEDS: &[&str] = &[
     "archived", "printed", "migrated", "exported", "purged", "made", "taken", "built", "bought", "fed", "entered", "filled",
     "submitted", "checked", "dragged", "dropped", "released", "switched", "focused", "captured", "scanned",
 ];
-/// How such words end, beside a number of things.
+/// Endings of such verbs, beside a number of things.
 pub const DONE_TO: &[&str] = &["imported", "adas", "ados", "idas", "idos", "iert", "ées", "ati", "ано", "ено"];
-/// What makes a deed one that was done.
+/// Words before a verb that say that something was done.
 pub const WAS: &[&str] = &["was", "been", "were"];
-/// Words that end like a deed and are none: names, and what went wrong. A text that begins with one tells something.
+/// Words with the ending of such a verb that are none: names, and what went wrong. A text that begins with one tells something.
 pub const NO_DEEDS: &[&str] = &[
     "united", "alfred", "ahmed", "mohamed", "mohammed", "hundred", "failed", "denied", "refused", "rejected",
     "declined", "expired", "blocked", "aborted", "crashed", "exceeded", "killed", "locked", "timed", "malformed",
     "unsupported", "unauthorized", "undefined", "limited", "unlimited", "advanced", "related", "estimated", "combined",
 ];
-/// A few words in brackets with one of these are what no one has said: "[silence]", "(no answer)".
+/// Words of a remark in brackets that nobody has said: "[silence]", "(no answer)".
 pub const STAGE_DIRECTIONS: &[&str] = &["silence", "inaudible", "noise", "answer", "response", "reply", "speech"];
 
 // A result says that nothing is there, or that nothing new has come. It may say so for long.
@@ -43,18 +43,18 @@ pub const STAGE_DIRECTIONS: &[&str] = &["silence", "inaudible", "noise", "answer
 pub const NONE: &[&str] = &["no", "none", "nothing", "null"];
 /// Something is empty, or as it was.
 pub const EMPTY: &[&str] = &["empty", "unchanged"];
-/// What has not come, where something is not there: "no new messages".
+/// Things that have not come, behind one of `NONE`: "no new messages".
 pub const NEW: &[&str] = &[
     "new", "unread", "more", "further", "pending", "change", "changes", "updates", "empty", "left", "remaining", "unchanged",
     "happened", "detected", "motion", "alerts", "events", "messages", "emails", "mails", "notifications", "replies",
 ];
-/// All that there is is known.
+/// Everything is known already.
 pub const UP_TO_DATE: &[&str] = &["up to date", "up-to-date"];
 /// Beside "output": the program has printed nothing.
 pub const NO_OUTPUT: &[&str] = &["no", "not", "without", "empty", "none"];
 /// Behind "output" they say that there is none.
 pub const NOTHING_THERE: &[&str] = &["empty", "none", "nothing"];
-/// How something stands in one word, which may stay so for long.
+/// A state in one word, which may stay the same for long.
 pub const OFF: &[&str] = &["false", "offline"];
 /// An agent has taken an old observation out of its history: it says so with one of these and one of `CUT_OUT_THING`.
 pub const CUT_OUT: &[&str] = &["omitted", "elided", "cleared", "truncated", "removed", "masked"];
@@ -74,18 +74,18 @@ pub const STATES: &[&str] = &[
     "rendering", "training", "indexing", "busy", "started", "submitted", "paused", "finalizing", "runnable", "retry",
     "transit",
 ];
-/// Words that end like a state that goes on and are none: they protect nothing.
+/// Words that end in "ing" like a state and are none. They do not protect.
 pub const NO_STATES: &[&str] = &["missing", "failing", "warning", "existing", "nothing", "outstanding"];
-/// What holds a state: the end of a member's name, or a label.
+/// What holds a state: the last word of a member's name, or a label.
 pub const STATE_NAMES: &[&str] = &["status", "state", "phase", "stage", "health"];
-/// Of these, those that say nothing but how something stands.
+/// Of these, names whose value only tells a state.
 pub const STANDS: &[&str] = &["state", "phase", "stage"];
 /// Words before a state that make it one.
 pub const STILL: &[&str] = &["still", "currently", "is", "are", "being", "now", "in", "status"];
-/// A state of one of these words is an end: nothing is to come. And what stands behind one was not done.
+/// A state of one of these words is an end: nothing is to come. And what follows one of them was not done.
 pub const FAILURES: &[&str] =
     &["error", "failed", "failure", "exception", "denied", "invalid", "cannot", "refused", "unable"];
-/// What is to come where a flag of that name is `false`.
+/// Names of flags that are `false` as long as something is to come.
 pub const TO_COME: &[&str] = &[
     "done", "finished", "ready", "complete", "completed", "exists", "available", "acquired", "online", "present",
     "changed", "connected", "arrived", "received", "delivered", "updated",
@@ -98,7 +98,7 @@ pub const TIMES: &[&str] = &["at", "time", "on", "date"];
 pub const PERCENT: &[&str] = &["percent", "percentage", "pct"];
 /// See `PERCENT`.
 pub const WHOLE: &[&str] = &["complete", "done"];
-/// What a part of all is: "3 of 10 completed".
+/// What a number out of all counts: "3 of 10 completed".
 pub const PARTS: &[&str] =
     &["completed", "complete", "done", "ready", "available", "finished", "processed", "updated", "healthy"];
 /// With one of `TIME`, how long it still takes: "5 minutes left". With "more": "more rows remain".
@@ -124,10 +124,10 @@ pub const WAITS: &[&str] = &[
     "please wait", "must wait", "in queue", "working on", "so far", "again later", "check later", "try later",
     "come later", "again back", "check back", "try back", "come back", "slow down", "too early",
 ];
-/// What programs say that run on in their own time, anywhere in a short text.
+/// Phrases of programs that keep running, anywhere in a short text.
 pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further output"];
 
-/// A failure that says so may pass by itself: what was called is coming up, or is taken for now. In two words at most.
+/// A failure with one of these may pass by itself: the service is starting, or is busy for now. At most two words each.
 pub const PASSES: &[&str] = &[
     "connection refused", "to connect", "connect to", "unavailable", "temporarily", "starting up", "recovery mode", "warming up", "state lock", "get lock",
     "too many", "overloaded", "retry in", "retry after", "again in", "if retried", "be retried", "serialize access",
@@ -143,16 +143,16 @@ pub const WAIT: &[&str] = &[
 /// Each call moves something on.
 pub const MOVE_ON: &[&str] =
     &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey", "tail", "log", "logs"];
-/// The same, in names that do not begin by reading: "get_step" tells something.
+/// The same, in names that do not begin with a verb of reading: "get_step" tells something.
 pub const MOVES: &[&str] = &[
     "next", "pop", "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
 ];
-/// Verbs behind which nothing in a name moves on: "read_step".
+/// Verbs of reading. What follows one in a name moves nothing on: "read_step".
 pub const READ: &[&str] = &[
     "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look", "describe",
     "count", "grep",
 ];
-/// In a tool's name: it asks, and whom. What a person says who was asked is as good as a user's text.
+/// In the name of a tool that asks somebody (`PERSONS`). What that person says counts like a user's text.
 pub const ASKS: &[&str] = &["ask", "confirm", "input", "question", "prompt", "request", "approval", "confirmation", "feedback"];
 /// See `ASKS`.
 pub const PERSONS: &[&str] = &["user", "human", "person", "operator", "customer", "guest", "people"];
@@ -187,22 +187,22 @@ pub const FROM_ONE: &[&str] =
 pub const NUMBERS: &[(&str, u32)] = &[
     ("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("hundred", 100), ("dozen", 12),
 ];
-/// The user wants it done until something comes about, or wants to be told when it does.
+/// The user wants something done until something happens, or wants to be told when it happens.
 pub const OPEN_ENDED: &[&str] = &[
     "until", "till", "soon as", "the moment", "me when", "me once", "us when", "know when", "when it", "once it", "notify me",
     "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking", "keep trying", "keep an", "monitor the", "wait for",
 ];
-/// Before a number and a unit of time: so it is to be done again and again.
+/// Before a number and a unit of time: something is to be done again and again.
 pub const EVERY: &[&str] = &["every", "each"];
-/// Behind "until" these say how an agent works, and nothing that it waits for.
+/// Behind "until", these say how an agent works. It does not wait for them.
 pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "the answer", "an answer", "solution"];
-/// What a repetition is counted in: who asks for ten runs wants ten.
+/// Words for repetitions. A user who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",
     "iterations", "trials", "readings", "measurements", "flips", "rolls", "tosses", "draws", "checks", "calls",
     "passes", "requests", "pings", "cycles", "executions", "values", "photos", "shots", "frames",
 ];
-/// Before a number in an outcome whose numbers move towards an end.
+/// Signs of a percentage or a part of all, in a text whose numbers are written as 0.
 pub const PART_OF: &[&str] = &["0%", "0 %", "percent", "0 of "];
 /// Days and months: part of a date beside a number, whole or by their first three letters.
 pub const CALENDAR: &[&str] = &[

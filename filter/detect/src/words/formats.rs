@@ -8,46 +8,46 @@ pub const IS_ERROR: &[&str] = &["isError", "is_error"];
 pub const STATUS: &[&str] = &["status", "statusCode", "status_code", "http_status"];
 /// Members that hold an exit code: any but 0 is a failure.
 pub const EXIT_CODE: &[&str] = &["exit_code", "exitCode", "exit_status", "returncode", "return_code"];
-/// Members that hold an exit code, of which 0 is an acknowledgement; in this case.
+/// Members that hold an exit code, of which 0 is an acknowledgement. Case-sensitive.
 pub const EXIT_CODE_OF_RECEIPT: &[&str] = &["exit_code", "exitCode", "returncode", "code"];
-/// Words in the names of members whose value is of the moment: it differs each time and tells nothing.
+/// Words in the names of members whose value differs each time and tells nothing.
 pub const PASSING: &[&str] = &[
     "id", "ids", "uuid", "guid", "ts", "time", "timestamp", "date", "datetime", "at", "ms", "seconds", "secs", "took",
     "elapsed", "duration", "latency", "attempt", "attempts", "retry", "trace", "nonce",
 ];
-/// What goes round a list: how it was asked for, how to go on, that all is well. A list with nothing else is empty.
+/// Members that come with a list: the query, how to get more, that all is well. A list with nothing else is empty.
 pub const ROUND_A_LIST: &[&str] = &[
     "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok", "success", "object", "kind",
 ];
 /// Values that say that all is well.
 pub const OK: &[&str] = &["ok", "success"];
-/// Labels before what a tool has said. Results are equal with and without one.
+/// Labels before the result of a tool. A result with a label equals the same one without.
 pub const RESULT_LABELS: &[&str] = &["observation", "output", "result", "response", "stdout"];
 
-/// Before the action that an agent writes.
+/// Labels before the action that an agent writes.
 pub const ACTION: &[&str] = &["action", "act", "function", "tool", "tool_name", "tool_call", "action_name"];
-/// Before the arguments of one.
+/// Labels before its arguments.
 pub const INPUT: &[&str] = &[
     "action_input", "tool_input", "tool_args", "tool_arguments", "action_args", "arguments", "args", "parameters", "input",
 ];
-/// Before what came of it.
+/// Labels before its outcome.
 pub const OBSERVATION: &[&str] =
     &["observation", "observations", "obs", "tool_result", "tool_output", "tool_response", "action_result"];
-/// The same, in words that agents use for other things too.
+/// The same, in words that agents also use for other things.
 pub const RESULT: &[&str] = &["output", "result", "response"];
-/// Before a command.
+/// Labels before a command.
 pub const COMMAND: &[&str] = &["command"];
-/// Before what is neither: a text ends there.
+/// Labels before anything else. The text before them ends there.
 pub const OTHER: &[&str] =
     &["thought", "thoughts", "reasoning", "final_answer", "answer", "question", "next_thought", "plan", "step"];
-/// Members of written JSON that name the action; in this case.
+/// Members of written JSON that name the action. Case-sensitive.
 pub const ACTION_MEMBERS: &[&str] =
     &["action", "actions", "tool", "tool_name", "tool_call", "function", "command", "tool_calls"];
-/// Headings of an action, at the end of their signs; in this case.
+/// Headings of an action, with their last sign. Case-sensitive.
 pub const ACTION_HEADINGS: &[&str] = &["# Action", "# ACTION", "# Command", "# Tool"];
-/// Labels of an action at the beginning of a line; in this case.
+/// Labels of an action at the beginning of a line. Case-sensitive.
 pub const ACTION_LABELS: &[&str] = &["Action:", "Action :", "ACTION:", "Command:", "COMMAND:"];
-/// Elements of a page, and those that hold what the agent thinks: no actions.
+/// Elements of a page, and elements that hold what the agent thinks. They are no actions.
 pub const NO_ACTIONS: &[&str] = &[
     "p", "b", "i", "a", "ul", "ol", "li", "td", "tr", "em", "div", "span", "table", "strong", "body", "html", "think",
     "thinking", "thought", "reasoning", "analysis", "answer",

@@ -4,11 +4,11 @@
 pub const WAITS: &[&str] = &["en attente", "en cours", "patienter"];
 /// Something was done and nothing else is said, so equal results prove little.
 pub const DONE: &[&str] = &["effectué", "enregistré", "envoyé", "c'est fait", "oui", "succès", "terminé"];
-/// Nothing new has come, as it may for long.
+/// Nothing new has come. It may stay so for long.
 pub const NOTHING_NEW: &[&str] = &["aucun nouveau", "aucune nouvelle"];
-/// The user wants it done until something comes about, or wants to be told when it does.
+/// The user wants something done until something happens, or wants to be told when it happens.
 pub const OPEN_ENDED: &[&str] = &[
     "jusqu'à ce", "dès que", "moi quand", "préviens", "prévenez", "avertis", "attends", "surveille", "tant que",
 ];
-/// What a repetition is counted in: who asks for ten runs wants ten.
+/// Words for repetitions. A user who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["fois"];

@@ -8,15 +8,15 @@ pub const WAITS: &[&str] = &[
 /// Something was done and nothing else is said, so equal results prove little.
 pub const DONE: &[&str] =
     &["abgeschlossen", "ausgeführt", "erfolgreich", "erledigt", "fertig", "gesendet", "gespeichert", "ja"];
-/// Nothing new has come, as it may for long.
+/// Nothing new has come. It may stay so for long.
 pub const NOTHING_NEW: &[&str] = &["keine neuen", "nichts neues"];
-/// The user wants it done until something comes about, or wants to be told when it does.
+/// The user wants something done until something happens, or wants to be told when it happens.
 pub const OPEN_ENDED: &[&str] = &[
     "bis der", "bis die", "bis das", "bis er", "bis sie", "bis es", "bis alle", "bis keine", "bis kein", "bis nichts",
     "bis du", "bis ein", "bis eine", "so lange", "solange",
     "sobald", "bescheid", "mir wenn", "benachrichtige", "melde dich", "warte auf", "beobachte", "überwache",
 ];
-/// What a repetition is counted in: who asks for ten runs wants ten.
+/// Words for repetitions. A user who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["mal", "male", "zyklen", "durchläufe", "messungen"];
 /// Numbers that a user may ask for in words.
 pub const NUMBERS: &[(&str, u32)] = &[

@@ -1,8 +1,8 @@
-//! The words that detection knows: one file a language, one for languages of which few words are known, one for programs,
-//! one for the formats of agents and APIs. Each group says what it is for. Words protect (a result waits, is empty, merely
-//! acknowledges; a call waits or moves on), say where such a protection ends (what "failed" does not wait), or read shapes
-//! (a label, a unit of time); none makes a verdict stronger. There is no logic here: what a group means where it is found
-//! is decided by the code that imports it.
+//! The words that detection knows: one file a language, one for languages of which few words are known, one for programs, one for
+//! the formats of agents and APIs. Each group says what it is for. Words protect a result or a call (a result waits, is empty,
+//! merely acknowledges; a call waits or moves on). Or they end such a protection (what "failed" does not wait), or help to read
+//! shapes (a label, a unit of time). No word makes a verdict stronger. There is no logic here: the code that imports a group
+//! decides what it means.
 //!
 //! All is in lower case unless a group says otherwise, and is found in any case. A phrase of two words is written with
 //! one space. To add a language: add its file, and name its groups in `step/phrases.rs` and `step/asked.rs`.

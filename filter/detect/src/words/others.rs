@@ -14,17 +14,17 @@ pub const DONE: &[&str] = &[
     "تم", "بنجاح", "hotovo", "klaar", "voltooid", "valmis", "בוצע", "सफल", "berhasil", "selesai", "ferdig", "gotowe",
     "zapisano", "klart", "sparat", "tallennettu", "kaydedildi", "सहेजा", "tamam", "виконано", "thành công",
 ];
-/// Nothing new has come, as it may for long.
+/// Nothing new has come. It may stay so for long.
 pub const NOTHING_NEW: &[&str] = &[
     "لا جديد", "geen nieuwe", "brak nowych", "inga nya", "немає нових", "nenhuma nova", "nessun nuovo", "нет новых",
 ];
-/// The user wants it done until something comes about, or wants to be told when it does.
+/// The user wants something done until something happens, or wants to be told when it happens.
 pub const OPEN_ENDED: &[&str] = &[
     "أخبرني عندما", "أخبرني عند", "حتى", "انتظر", "راقب", "तक", "kadar", "tot de", "tot er", "tot het", "wacht tot", "dokud", "μέχρι να", "kunnes", "तो बताना", "तो बताओ",
     "पर बताओ", "पर बताना", "totdat", "zodra", "aż", "gdy tylko", "daj znać", "olunca", "haber ver",
     "cho đến", "tills", "så snart", "поки не", "як тільки", "sampai",
 ];
-/// What a repetition is counted in: who asks for ten runs wants ten.
+/// Words for repetitions. A user who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &[
     "مرات", "krát", "gange", "ganger", "keer", "kertaa", "פעמים", "बार", "kali", "razy", "ori", "gånger", "kez", "kere",
     "defa", "lần",
@@ -41,9 +41,9 @@ pub const EVERY: &[&str] = &[
     "alle", "jede", "toutes les", "tous les", "chaque", "cada", "ogni", "elk", "elke", "co", "varje", "var", "hver", "каждую", "каждый",
     "каждые", "once a", "once an",
 ];
-/// Said of what is to be done again and again. The case of ASCII letters does not count.
+/// Words for what is to be done again and again. The case of ASCII letters does not count.
 pub const INTERVALS: &[&str] = &["hourly", "repeatedly", "mehrmals", "stündlich", "halbstündlich", "viertelstündlich", "minütlich"];
-/// Two words that say so.
+/// Two words that say the same.
 pub const AGAIN: &[[&str; 2]] = &[
     ["and", "over"], ["good", "while"], ["a", "while"], ["several", "times"], ["many", "times"], ["again", "and"], ["immer", "wieder"], ["mehrere", "male"],
     ["plusieurs", "fois"], ["varias", "veces"], ["várias", "vezes"], ["più", "volte"], ["несколько", "раз"], ["много", "раз"],
@@ -56,6 +56,6 @@ pub const UNITS_IN_FULL: &[&str] = &[
     "minut", "sekund", "segund", "hour", "stunde", "heure", "hora", "uur", "godzin", "half", "few",
     "viertelstunde", "halbe", "quart", "cuarto", "kwadrans", "femte", "минут", "секунд", "час",
 ];
-/// What words for seconds, minutes and hours begin with, in these languages and in English.
+/// Beginnings of words for seconds, minutes and hours, in these languages and in English.
 pub const UNITS_OF_TIME: &[&str] =
     &["sec", "sek", "seg", "min", "hour", "hr", "stund", "heure", "hora", "ora", "ore", "uur", "godz"];

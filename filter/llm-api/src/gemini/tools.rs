@@ -15,7 +15,7 @@ use crate::{
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
-/// Names of two words, as others than the provider may spell them.
+/// Names of two words that others than the provider may spell in another way.
 const NAMES: [&str; 6] =
     ["functionDeclarations", "mcpServers", "googleSearch", "codeExecution", "computerUse", "urlContext"];
 const ALLOWED: [&str; 2] = ["allowedFunctionNames", "allowed_function_names"];
@@ -52,7 +52,7 @@ impl Cuts {
         let mut cuts = Vec::with_capacity(all.len());
         for tool in &all {
             let (mut inner, mut gone) = (Vec::new(), Vec::new());
-            // What it is, only some servers know.
+            // Only some servers know what it is.
             if !tool.is_object() || hides(*tool, &NAMES) {
                 return Err(Unreadable::Shape);
             }

@@ -18,8 +18,8 @@ use escape::{Halves, escape, unescaped};
 use members::{Elements, Members, Names};
 use reader::Reader;
 
-/// Why a body could not be read. The request then passes unchanged, and the cause is counted. As wide as a pointer in WebAssembly:
-/// a result with a narrower error in it is copied byte by byte, and the processor waits for each such copy.
+/// Why a body could not be read. The request then passes unchanged, and the cause is counted. It is as wide as a pointer in
+/// WebAssembly. A result with a narrower error is copied byte by byte, and the processor waits for each such copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[repr(u32)]
 pub enum Unreadable {
@@ -35,11 +35,11 @@ pub enum Unreadable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a> {
     text: &'a str,
-    /// Of a string.
+    /// Whether a string has escapes.
     escapes: Escapes,
 }
 
-/// Whether a string has escapes. As wide as its neighbours in memory: beside a `bool` there are bytes without a meaning, which
+/// Whether a string has escapes. It is as wide as its neighbours in memory. Beside a `bool` there would be unused bytes, which
 /// WebAssembly copies one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

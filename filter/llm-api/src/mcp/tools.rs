@@ -17,7 +17,7 @@ pub struct McpToolUse {
     pub calls: Vec<String>,
     /// Whether the list of tools is asked for.
     pub list: bool,
-    /// A name stands there in another case, which only some servers read.
+    /// A name has another case, so only some servers read it.
     pub is_disguised: bool,
 }
 
@@ -37,7 +37,7 @@ pub fn wanted(body: &[u8]) -> McpToolUse {
         wanted.list |= methods.iter().any(|method| method == "tools/list");
         if methods.iter().any(|method| method == "tools/call") {
             let params = all.all(&["params"]).into_iter();
-            // By position: only some servers take them so.
+            // Parameters by position: only some servers accept them.
             wanted.is_disguised |= params.clone().any(Raw::is_list);
             wanted.calls.extend(params.flat_map(|params| Object::of(params).all(&["name"])).map(text));
         }

@@ -23,8 +23,8 @@ fn with_code(status: u16, message: &str, kind: &str, code: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 
-/// The error as an event of a stream. No status goes with it, so clients go by its type: Vercel's AI SDK takes one that it does not know
-/// for a fault of the provider, and tries again.
+/// The error as an event of a stream. The event has no status, so clients go by the type of the error. Vercel's AI SDK takes an
+/// unknown type for a fault of the provider, and tries again.
 pub fn error_event(message: &str) -> Vec<u8> {
     with_code(400, message, "invalid_request_error", "agent_loop_killed").body
 }

@@ -117,7 +117,7 @@ impl<'a> ItemFields<'a> {
         self.kind.ends_with("_call_output") || self.kind.ends_with("_result")
     }
 
-    /// Whether it has words beside its type, which some servers (LiteLLM) take for a message's, whatever the type.
+    /// Whether it has a text beside its type. Some servers (LiteLLM) take that for a message, whatever the type is.
     fn is_said(&self) -> bool {
         let is_known = self.kind == "reasoning"
             || self.is_output()
@@ -166,7 +166,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         "store",
     ];
     let mut body = Body::read(body, "input", &NAMES, &ONCE)?;
-    // What the provider keeps may be all that it needs.
+    // A prompt that the provider keeps may be all that the request needs.
     let is_kept = body.top.get("prompt").is_some_and(Raw::is_object)
         || body.top.has("conversation")
         || body.top.has("previous_response_id");
@@ -223,7 +223,7 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
             }));
         }
     } else if item.is_output() {
-        // What stands beside the output may be one too.
+        // The content beside an output may be an output too.
         let (output, content) = (item.output.or(item.content), item.output.and(item.content));
         finder.give(ItemPart::Result(ItemResult {
             id: item.call_id,

@@ -1,6 +1,6 @@
-//! Time per call, native, of what the filter does to a request: read the body, digest it, fingerprint the prompt, change
-//! the window, splice the hint, and all of it together with a host in memory. In Envoy the same code runs as WebAssembly,
-//! slower; what that adds to a request is measured there (`make bench`).
+//! Native time per call of what the filter does to a request: read the body, digest it, fingerprint the prompt, change the
+//! window, insert the hint, and all of it together with a host in memory. In Envoy the same code runs as WebAssembly, which is
+//! slower. What that adds to a request is measured there (`make bench`).
 
 #![expect(clippy::expect_used, reason = "a bench says by failing that what it measures is not what it says")]
 

@@ -1,5 +1,5 @@
-//! Each pass alone, none, and all of them: a request of a run of tool calls that ends with new results, and an answer. Settings
-//! are such that each pass has something to do.
+//! Each pass alone, no pass, and all passes: a request of a run of tool calls that ends with new results, and an answer. The
+//! settings give each pass something to do.
 
 use std::hint::black_box;
 

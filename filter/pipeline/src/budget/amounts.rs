@@ -15,7 +15,7 @@ pub enum Unit {
     ToolCalls,
 }
 
-/// So much of each unit, in their order.
+/// An amount of each unit, in the order of `Unit`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts(pub [u64; 5]);
 
@@ -29,7 +29,7 @@ impl Amounts {
         self.0.get(unit as usize).copied().unwrap_or(0)
     }
 
-    /// Unit by unit.
+    /// Combines the amounts of each unit.
     #[inline(never)]
     fn with(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         let Self(mut all) = self;
@@ -63,7 +63,7 @@ impl Amounts {
         Self([0, tokens, output, requests, calls])
     }
 
-    /// Whether it is at least as much of each unit that is limited.
+    /// Whether there is at least as much of each unit that is limited.
     pub fn covers(self, needed: Self, limited: [bool; 5]) -> bool {
         self.0
             .into_iter()
@@ -79,12 +79,12 @@ pub fn limited(limits: &Limits) -> [bool; 5] {
     [nano_usd, tokens, output_tokens, requests, tool_calls].map(Option::is_some)
 }
 
-/// What the service takes a model to cost.
+/// The price of a model, as the service tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Price {
     /// Rising in `above`.
     pub steps: Vec<PriceStep>,
-    /// No price is known of the model: it is that of the dearest of its provider.
+    /// The price of the model is not known. This is the price of the provider's dearest model.
     pub is_estimated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A small table by number: sorted, so that it takes little code.
+//! A small table with numbers as keys. It is sorted, so that it takes little code.
 
 #[derive(Clone, Debug)]
 pub struct ByKey<T>(Vec<(u64, T)>);

@@ -1,5 +1,5 @@
-//! What a worker holds of budgets: a lease in each account that its requests spent of lately. All requests of a worker share them, so
-//! a request with a lease that has enough costs no call. The rules are those of proto/sentinel/v1/control.proto.
+//! What a worker holds of budgets: a lease in each account that its requests spent from lately. All requests of a worker share
+//! the leases, so a request costs no call if the leases have enough. The rules are those of proto/sentinel/v1/control.proto.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -20,16 +20,16 @@ use crate::{
     turn::Names,
 };
 
-/// Leases that a worker holds, and those that it has given back and not yet told.
+/// Most leases that a worker holds, and most that it has given back without telling the service yet.
 const MOST: usize = 4_096;
-/// Prices of models, and runs whose last answers are known. Of more, all are forgotten.
+/// Most prices of models, and most runs whose last answers are known. If there are more, all are forgotten.
 const MOST_PRICES: usize = 256;
 const MOST_RUNS: usize = 4_096;
 /// Calls without a reply that may have granted something.
 const MOST_LOST: usize = 64;
-/// Bytes of a configuration that is sent.
+/// Longest configuration that is sent (bytes).
 const LONGEST_CONFIGURATION: usize = 256 << 10;
-/// For what passed without a lease (milliseconds).
+/// The `ttl` of what passed without a lease (milliseconds).
 const TTL: u64 = 10_000;
 const IDLE: u64 = 2_000;
 
@@ -45,9 +45,9 @@ pub struct Leases {
 #[derive(Debug, Default)]
 struct Table {
     live: ByKey<Box<Lease>>,
-    /// Those that serve no new request, until that is told.
+    /// Leases that serve no new request. They stay here until the service was told so.
     retired: Vec<Lease>,
-    /// What the report under way says.
+    /// The leases in the report that is under way.
     sent: Vec<(u64, LeaseUse)>,
     sent_at: u64,
     prices: ByKey<Price>,
@@ -63,12 +63,12 @@ struct Lease {
     key: u64,
     id: u64,
     account: u64,
-    /// Whose requests passed without a lease.
+    /// Names and model of the requests that passed without a lease. `None` for a lease.
     outside: Option<Outside>,
     granted: Amounts,
-    /// With what requests under way will probably take.
+    /// What was used, with what the requests under way will probably take.
     used: Amounts,
-    /// As the service knows it, and since when.
+    /// `used` as the service knows it, and since when.
     told: Amounts,
     told_at: u64,
     /// Until when it serves requests.
@@ -81,17 +81,17 @@ struct Lease {
     under_way: u32,
 }
 
-/// Whose requests passed without a lease.
+/// The requests that passed without a lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     pub names: Names,
     pub dialect: &'static str,
     pub model: String,
-    /// Money is counted too.
+    /// `used` has the money too.
     pub is_priced: bool,
 }
 
-/// What is wanted of an account.
+/// What a request needs of an account.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseNeed {
     pub key: u64,
@@ -105,7 +105,7 @@ pub struct Take {
     pub key: u64,
     pub id: u64,
     pub amounts: Amounts,
-    /// The lease has it, or the service was asked for it.
+    /// The lease has enough, or the service was asked for this amount.
     pub is_sure: bool,
 }
 
@@ -136,7 +136,7 @@ impl Table {
     fn retire(&mut self, key: u64) {
         if let Some(lease) = self.live.remove(key) {
             if self.retired.len() >= MOST {
-                // The service takes for spent what it does not hear of.
+                // The service counts a lease as spent if it hears no more of it.
                 self.retired.remove(0);
             }
             self.retired.push(*lease);
@@ -192,7 +192,7 @@ impl Leases {
         self.with(|table| table.is_known = is_known);
     }
 
-    /// Takes all of it, or nothing. `is_asked`: the service was just asked, so that no lease has expired.
+    /// Takes all that is wanted, or nothing. `is_asked`: the service was just asked, so no lease has expired.
     pub fn take(&self, wanted: &[LeaseNeed], is_asked: bool, now: u64) -> Option<Vec<Take>> {
         self.with(|table| {
             let covers = |wanted: &LeaseNeed| {
@@ -208,7 +208,7 @@ impl Leases {
         })
     }
 
-    /// Takes of the leases that there are, whether they have it or not: the service is asked for it, or does not answer.
+    /// Takes from the leases that exist, even if they do not have enough. Either the service is asked for it, or it does not answer.
     pub fn take_ahead(&self, wanted: &[LeaseNeed], is_sure: bool, now: u64) -> Vec<Take> {
         self.with(|table| Self::take_what_there_is(table, wanted, is_sure, now))
     }
@@ -219,7 +219,7 @@ impl Leases {
         wanted.iter().filter_map(take).collect()
     }
 
-    /// Takes it without a lease: the service is told later.
+    /// Takes the amounts without a lease. The service is told later.
     pub fn take_outside(&self, wanted: LeaseNeed, id: u64, outside: Outside, now: u64) -> Option<Take> {
         let LeaseNeed { key, amounts, .. } = wanted;
         self.with(|table| {
@@ -235,7 +235,7 @@ impl Leases {
         })
     }
 
-    /// Puts what a request has really taken in the place of what it probably would.
+    /// Replaces what a request would probably take with what it has really taken.
     pub fn put_right(&self, take: &Take, real: Amounts, now: u64) {
         self.with(|table| {
             if let Some(lease) = table.find(take.key, take.id) {
@@ -246,7 +246,7 @@ impl Leases {
         });
     }
 
-    /// What is told of the leases in these accounts when the service is asked.
+    /// What the service is told about the leases in these accounts when it is asked.
     pub fn known(&self, wanted: &[LeaseNeed]) -> Vec<LeaseUse> {
         let is_wanted = |key: u64| wanted.iter().any(|wanted| wanted.key == key);
         self.with(|table| {
@@ -275,14 +275,14 @@ impl Leases {
             if let Some(lease) = table.live.get_mut(key) {
                 lease.granted = lease.granted.or_more(granted);
                 (lease.ttl, lease.idle, lease.is_timed) = (ttl, idle, is_timed);
-                // Of a limited time the last word counts.
+                // If the time of the run is limited, the last reply counts.
                 let expires = asked_at.saturating_add(ttl);
                 lease.expires = if is_timed { expires } else { lease.expires.max(expires) };
             }
         });
     }
 
-    /// A call without a reply may have made a lease with this id.
+    /// Remembers that a call without a reply may have made a lease with this id.
     pub fn lose(&self, id: u64, names: &Names) {
         self.with(|table| {
             let is_lost = |lease: &&Lease| lease.outside.is_some();
@@ -293,7 +293,7 @@ impl Leases {
         });
     }
 
-    /// What a report says. A lease that nothing uses is given back with it.
+    /// What the next report says of the leases. A lease that nothing uses is given back with it.
     pub fn report(&self, now: u64) -> Vec<LeaseUse> {
         self.with(|table| {
             let idle = table.live.values().filter(|lease| lease.is_idle(now));
@@ -330,7 +330,7 @@ impl Leases {
                     table.retired.retain(|lease| lease.id != said.id || lease.key != key);
                 } else if let Some(lease) = table.find(key, said.id) {
                     (lease.told, lease.told_at) = (said.used, sent_at);
-                    // One that has expired here may have expired there before it was told of.
+                    // A lease that has expired here may have expired in the service before the report came.
                     if now < lease.expires && !lease.is_timed {
                         lease.expires = lease.expires.max(sent_at.saturating_add(lease.ttl));
                     }
@@ -339,7 +339,7 @@ impl Leases {
         });
     }
 
-    /// What the service takes the model of this key to cost.
+    /// The price of the model with this key, as the service tells it.
     pub fn price(&self, model: u64) -> Option<Price> {
         self.with(|table| table.prices.get(model).cloned())
     }

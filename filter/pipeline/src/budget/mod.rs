@@ -1,5 +1,5 @@
-//! Budgets: what a request will probably take is reserved before it goes on, and put right when its answer has come. The embedding
-//! service counts; here is what a worker does about it.
+//! Budgets: what a request will probably take is reserved before it goes on, and corrected when its answer has come. The
+//! embedding service counts. Here is the worker's part.
 //!
 //! * `amounts`: what is counted, and what models cost.
 //! * `past`: what a request will probably take.

@@ -3,20 +3,20 @@
 use sentinel_config::price::BYTES_A_TOKEN;
 use sentinel_llm_api::usage::Usage;
 
-/// Output of a run's first answer, as long as none is known (tokens).
+/// Output tokens of a run's first answer, before any answer is known.
 const FIRST_OUTPUT: u64 = 1_000;
 
 /// The last answer of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Past {
-    /// Of its request.
+    /// Length of the request that it answered.
     bytes: u64,
     usage: Usage,
     is_known: bool,
 }
 
 impl Past {
-    /// With one more answer. An output that was longer is forgotten little by little.
+    /// The same after one more answer. If the output was longer before, that is forgotten little by little.
     #[must_use]
     pub fn after(self, bytes: usize, usage: &Usage) -> Self {
         let before = self.usage.output.saturating_mul(3).checked_div(4).unwrap_or(0);
@@ -24,8 +24,8 @@ impl Past {
         Self { bytes: length(bytes), usage, is_known: true }
     }
 
-    /// `bytes`: of the request. `most`: the output that it allows. `is_part`: the provider keeps the messages before it, and sends
-    /// them to the model again.
+    /// What the next request will probably take. `bytes`: its length. `most`: the output that it allows. `is_part`: the provider
+    /// keeps the messages before it, and sends them to the model again.
     pub fn next(self, bytes: usize, most: Option<u64>, is_part: bool) -> Usage {
         let Self { bytes: before, usage: Usage { input, cached, output }, is_known } = self;
         let most = most.unwrap_or(u64::MAX);
@@ -38,7 +38,7 @@ impl Past {
         if is_part {
             return Usage { input: input.saturating_add(by_bytes), cached, output };
         }
-        // As many tokens for a byte, and as large a part of them from the provider's cache, as the last time.
+        // The tokens for each byte, and the share of them from the provider's cache, are those of the last time.
         let scaled = |tokens: u64| tokens.saturating_mul(bytes).checked_div(before).unwrap_or(by_bytes);
         let cached = scaled(cached);
         Usage { input: scaled(input), cached, output }

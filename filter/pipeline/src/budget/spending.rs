@@ -1,4 +1,4 @@
-//! What one request takes of the budgets of its agent, from the look at them to the end of its answer.
+//! What one request takes from the budgets of its agent, from the first check to the end of its answer.
 
 use sentinel_config::{BudgetPer, Config, OnUnavailable, Payer, Unpriced};
 use sentinel_detect::verdict::Finding;
@@ -21,9 +21,9 @@ use crate::{
     turn::Names,
 };
 
-/// Calls for one request.
+/// Most calls of the service for one request.
 const MOST_CALLS: u8 = 4;
-/// Keys of what passes without a lease.
+/// Goes into the keys of what passes without a lease.
 const OUTSIDE: u64 = 0x6f75_7473_6964_6521;
 
 /// What a request takes of its budgets.
@@ -38,9 +38,9 @@ pub struct Spending {
     has_sent_configuration: bool,
     calls: u8,
     asked_at: u64,
-    /// A budget allows no more. Where that is only recorded, what the request takes is counted all the same.
+    /// A budget allows no more. If that is only recorded, what the request takes is still counted.
     is_refused: bool,
-    /// For the hint about it, which a run gets once.
+    /// Key of the hint that little is left. A run gets it once.
     pub warning: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ pub struct Need {
     pub model: String,
     pub usage: Usage,
     pub tool_calls: u64,
-    /// Of the request, as far as tokens of later ones can be told by them; else 0.
+    /// Length of the request, if later requests can be estimated from it; otherwise 0.
     pub bytes: usize,
 }
 
@@ -79,9 +79,9 @@ struct Want {
 enum Cost {
     /// No budget counts money.
     Free,
-    /// By the operator's own table.
+    /// By the operator's price table.
     Own,
-    /// By the service's.
+    /// By the price that the service tells.
     Told(Price),
     Unknown,
 }
@@ -89,7 +89,7 @@ enum Cost {
 /// What a request took, now that it is over.
 #[derive(Clone, Copy, Debug)]
 pub enum Took {
-    /// It is not known: as much as it probably would.
+    /// It is not known: as much as was estimated.
     Probable,
     /// The provider has refused it.
     Nothing,
@@ -99,7 +99,7 @@ pub enum Took {
     AtLeast(Usage),
 }
 
-/// Digest of the names: whose last answers say what the next one takes.
+/// Digest of the names of a run. The last answers of this run say what the next one will probably take.
 pub fn run(Names { tenant, client, agent, run, history }: &Names) -> u64 {
     digest_of([tenant, client, agent, run], *history)
 }
@@ -109,7 +109,7 @@ fn digest_of(names: [&str; 4], history: u64) -> u64 {
     names.into_iter().fold(history, |all, name| digest_pair(all, digest(name.as_bytes())))
 }
 
-/// What tells accounts of a budget apart, as in the service.
+/// Tells the accounts of a budget apart, in the same way as the service.
 fn account(budget: &str, per: BudgetPer, names: &Names) -> u64 {
     let Names { tenant, client, agent, .. } = names;
     let payer = match per {
@@ -122,7 +122,7 @@ fn account(budget: &str, per: BudgetPer, names: &Names) -> u64 {
 }
 
 impl Spending {
-    /// Returns `None` when no budget counts the request. With a lease that has enough, all that it needs is taken.
+    /// Returns `None` when no budget counts the request. If the leases have enough, all that it needs is taken.
     pub fn begin(config: &Config, host: &dyn Facts, need: Need, notes: &mut Vec<Note>) -> Option<Box<Self>> {
         let Names { tenant, client, agent, run, history } = &need.names;
         let payer = Payer {
@@ -184,7 +184,7 @@ impl Spending {
         !self.need.is_free() && self.wants.iter().any(is_money)
     }
 
-    /// Key of the model's price: it depends on whether a budget takes the dearest one for it.
+    /// Key of the model's price. It also depends on whether a budget estimates an unknown price by the dearest model.
     fn model(&self) -> u64 {
         let estimates = self.wants.iter().any(|want| want.unpriced == Unpriced::Estimate);
         let model = digest_pair(digest(self.need.dialect.as_bytes()), digest(self.need.model.as_bytes()));
@@ -215,7 +215,7 @@ impl Spending {
         Amounts::of(usage, nano_usd, self.need.tool_calls)
     }
 
-    /// Whether it is known here what the model costs, as far as its budgets want to know.
+    /// Whether the price of the model is known here, as far as the budgets need it.
     fn is_priced(&self) -> bool {
         match &self.cost {
             Cost::Free | Cost::Own => true,
@@ -234,7 +234,7 @@ impl Spending {
         (self.asked_at, self.lease) = (now, host.random().max(1));
         self.has_sent_configuration = !leases.is_known();
         let wanted = self.wanted();
-        // Without the part of this request.
+        // The service must not be told this request's own part.
         self.give_back(host);
         let known = leases.known(&wanted);
         self.takes = leases.take_ahead(&wanted, self.is_priced(), now);
@@ -253,8 +253,7 @@ impl Spending {
         })
     }
 
-    /// Adds what the service has granted, or what that is evidence of. Returns what it is to be asked next, where it has to be asked
-    /// again.
+    /// Adds what the service has granted, or a finding. Returns the next reservation, if the service has to be asked again.
     pub fn replied(
         &mut self,
         around: &Surroundings<'_>,
@@ -269,7 +268,7 @@ impl Spending {
                 leases.set_known(true);
                 self.answered(around, &reply, findings, notes)
             }
-            // It may be that the service does not know the configuration.
+            // Perhaps the service does not know the configuration.
             Err(ServiceOutcome::Error) if !self.has_sent_configuration && self.calls < MOST_CALLS => {
                 leases.set_known(false);
                 self.ask(config, *host)
@@ -291,7 +290,7 @@ impl Spending {
         let Surroundings { config, host } = around;
         let leases = host.leases();
         if self.counts_money() && !matches!(self.cost, Cost::Own) {
-            // A model that costs nothing as far as these budgets go.
+            // `None`: the model costs nothing for these budgets.
             let price = reply.price.clone().unwrap_or(Price { steps: Vec::new(), is_estimated: true });
             leases.set_price(self.model(), &price);
         }
@@ -306,7 +305,7 @@ impl Spending {
         self.warn(around, reply, findings);
         self.adopt(&reply.budgets, &leases);
         self.set_cost(config, &leases);
-        // What was not asked for with its price, or before there was a lease, is there only if nobody else was faster.
+        // Takes that were made without a price, or before there was a lease, are not sure: other requests may have been faster.
         for take in self.takes.iter().filter(|take| !take.is_sure) {
             leases.put_right(take, Amounts::default(), host.now());
         }
@@ -328,7 +327,7 @@ impl Spending {
         None
     }
 
-    /// Keeps what was granted, and forgets budgets of which the service knows nothing. It may know some that are new.
+    /// Keeps what was granted, and forgets budgets that the service does not know. It may also know budgets that are new here.
     fn adopt(&mut self, states: &[BudgetState], leases: &Leases) {
         let granted =
             |want: &Want| states.iter().any(|state| state.budget == want.budget && state.lease.is_some());
@@ -357,7 +356,7 @@ impl Spending {
         }
     }
 
-    /// The hint that little is left, once in a run.
+    /// Adds the hint that little is left, once in a run.
     fn warn(&mut self, around: &Surroundings<'_>, reply: &ReserveReply, findings: &mut Vec<Finding>) {
         let warned = reply.budgets.iter().filter(|state| !state.only_records);
         for state in warned {
@@ -393,7 +392,7 @@ impl Spending {
         }
     }
 
-    /// A call without a reply may have granted something that nobody knows of here.
+    /// A call without a reply may have granted something that is not known here.
     fn lost(&self, host: &dyn Facts, outcome: ServiceOutcome) {
         use ServiceOutcome::{Cancelled, Error, Timeout};
         if self.takes.len() < self.wants.len() && matches!(outcome, Cancelled | Error | Timeout) {
@@ -405,7 +404,7 @@ impl Spending {
     fn take_outside(&mut self, around: &Surroundings<'_>) {
         let Surroundings { config, host } = around;
         self.give_back(*host);
-        // Money is counted by the operator's table, or by the service.
+        // The money comes from the operator's table. Otherwise the service counts it.
         self.cost = if config.price(&self.need.model).is_some() { Cost::Own } else { Cost::Unknown };
         let Need { names, dialect, model, usage, .. } = &self.need;
         let amounts = self.amounts(config, usage);
@@ -446,7 +445,7 @@ impl Spending {
         }
     }
 
-    /// Puts what the request really took in the place of what it probably would.
+    /// Replaces what the request would probably take with what it really took.
     pub fn settle(self, around: &Surroundings<'_>, took: Took) {
         let Surroundings { config, host } = around;
         let leases = host.leases();
@@ -477,7 +476,7 @@ impl Spending {
 }
 
 impl Want {
-    /// What the budget counts of these amounts.
+    /// What the budget counts of these amounts. It may ignore money.
     fn of(&self, cost: &Cost, amounts: Amounts) -> Amounts {
         match cost {
             Cost::Told(price) if price.is_estimated && self.unpriced == Unpriced::Ignore => amounts.free(),

@@ -1,5 +1,5 @@
-//! Many requests of several workers at once, whose calls of the service are heard and answered in any order: all together overrun a limit
-//! by no more than what the requests in flight were misjudged by.
+//! Many requests of several workers at once. The service hears and answers their calls in any order. Together they cross a limit
+//! by no more than the requests in flight were underestimated.
 
 use std::{borrow::Cow, cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -19,7 +19,7 @@ use crate::{
     turn::Names,
 };
 
-/// A worker outside of any host.
+/// A worker without a host.
 struct Worker {
     leases: Rc<Leases>,
     clock: Rc<RefCell<u64>>,
@@ -167,12 +167,12 @@ struct Flight {
 }
 
 const PROBABLE: u64 = 1_100;
-/// An answer that takes more than was to be expected takes so much more.
+/// An answer that takes more than expected takes this much more.
 const MORE: u64 = 100;
 
 fn need(number: u64) -> Need {
     Need {
-        // A run of its own: what it takes is guessed.
+        // Each request has a run of its own, so what it takes is guessed.
         names: Names { agent: "a".into(), run: number.to_string(), ..Names::default() },
         dialect: "openai_chat",
         model: "m".into(),

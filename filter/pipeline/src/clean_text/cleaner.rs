@@ -1,9 +1,10 @@
-//! One text, cleaned as it comes, at its edges only: what stands between words may be what the answer is about. What looks like
-//! something that goes is set aside. Before the first word it goes when a word comes, and comes back if none does, so that
-//! no text is emptied. Behind words it goes when the text ends, and comes back if another word comes.
+//! Cleans one text as it comes. Only its beginning and its end change, because what stands between words may belong to the
+//! answer. Whatever may have to be removed is set aside first. Before the first word, it is removed when a word comes, and
+//! restored if none comes, so that no text is emptied. Behind words, it is removed when the text ends, and restored if another
+//! word comes.
 //!
-//! Nothing is read twice, and no more is held than a tag, what is set aside, an element that may not end, and the white space
-//! before the first word.
+//! No character is read twice. Held are at most a tag, what is set aside, an element that may not end, and the white space before
+//! the first word.
 
 use super::{
     Cuts, Removal,
@@ -23,14 +24,14 @@ pub struct Cleaner {
     held: String,
     /// The tag of a call that is being read.
     opening: String,
-    /// What is in an element, but goes back where its end does not come.
+    /// The content of an element. It is restored if the end of the element does not come.
     taken: String,
-    /// Whole elements and blocks whose fate is open, with the white space between them.
+    /// Whole elements and blocks that are set aside, with the white space between them.
     aside: String,
     aside_cuts: Cuts,
-    /// Nothing was set aside before the last piece.
+    /// When the last piece was set aside, there was nothing else.
     is_alone: bool,
-    /// `<final>` stands at the beginning: its end goes too.
+    /// `<final>` stood at the beginning, so its end is removed too.
     has_opened: bool,
     /// The last character that was no white space.
     last: char,
@@ -39,7 +40,7 @@ pub struct Cleaner {
     /// There was a first word.
     has_spoken: bool,
     is_mid_line: bool,
-    /// The line holds something that may not stand before a fence.
+    /// The line holds something that must not stand before a fence.
     is_past_fences: bool,
     cuts: Cuts,
     is_partial: bool,
@@ -50,11 +51,11 @@ enum Mode {
     #[default]
     Text,
     Candidate(Candidate),
-    /// Behind the tag of a call: it goes with what is in it, if that is a call.
+    /// Behind the tag of a call. The tag is removed with its content if that is a call.
     Deciding(&'static Name),
     Inside(&'static Name, Ending),
     Skipping(Block, Skip),
-    /// The rest is as it comes.
+    /// The rest stays as it comes.
     Off,
 }
 
@@ -93,7 +94,7 @@ impl Cleaner {
         left.push_str(&std::mem::take(&mut self.before));
     }
 
-    /// Whether a text that ended here would leave something that has not been given yet.
+    /// Whether something is held that a text which ended here would still give.
     pub fn holds(&self) -> bool {
         [&self.held, &self.opening, &self.taken, &self.aside, &self.before]
             .iter()
@@ -110,7 +111,7 @@ impl Cleaner {
         self.is_partial
     }
 
-    /// How many bytes come next that nothing can begin in.
+    /// How many of the next bytes need no look, because nothing can begin in them.
     fn plain(&self, rest: &str) -> usize {
         match self.mode {
             Mode::Off => rest.len(),
@@ -136,11 +137,11 @@ impl Cleaner {
             Mode::Inside(name, ending) => self.inside(name, ending, c, left),
             Mode::Skipping(block, skip) => match self.skip(block, skip, c) {
                 Skipped::On(next) => {
-                    // An output that is an object ends with it.
+                    // An output that is an object ends with the object.
                     let has_ended = matches!((skip, next), (Skip::Object { .. }, Skip::Line));
                     self.mode = Mode::Skipping(if has_ended { Block::Call } else { block }, next);
                 }
-                // It was too long to be held until its end.
+                // The block is too long to be held until its end.
                 Skipped::End if self.is_partial => {
                     self.mode = Mode::Off;
                     self.has_spoken = true;
@@ -173,7 +174,7 @@ impl Cleaner {
         let is_code = self.code.take(c, !self.is_past_fences);
         let begins = match c {
             _ if is_code => None,
-            // What is indented so far is code.
+            // With four characters of white space before it, it is indented code.
             '<' if (!self.is_mid_line || self.has_opened) && self.before.len() < 4 => Some(Candidate::TAG),
             '[' if !self.is_mid_line => Some(Candidate::Mark),
             _ => None,
@@ -199,7 +200,7 @@ impl Cleaner {
                 self.text(c, left);
             }
             TagProgress::Tag(tag) => self.tag(tag, left),
-            // An answer may end with the example of a system message.
+            // An answer may end with an example of a system message.
             TagProgress::Block(Block::SystemMessage) if self.has_spoken => {
                 self.mode = Mode::Text;
                 let held = std::mem::take(&mut self.held);
@@ -219,7 +220,7 @@ impl Cleaner {
         let opens = !closes && !is_empty;
         self.mode = Mode::Text;
         match name.kind {
-            // Thoughts come first. What ends nowhere goes back with its tag.
+            // Thoughts come first. If the element does not end, it is restored with its tag.
             TagKind::Thinking if opens && !self.has_spoken => {
                 self.taken = text;
                 self.mode = Mode::Inside(name, Ending::default());
@@ -231,7 +232,7 @@ impl Cleaner {
             }
             TagKind::Final if opens && self.has_opened && self.has_spoken && self.reopens() => {}
             TagKind::Final if closes && self.has_opened => self.set_aside(&text, name.kind.step()),
-            // A call comes last, on lines of its own. After a colon it is an example.
+            // A call comes last, on lines of its own. Behind a colon it is an example.
             TagKind::Call | TagKind::Argument
                 if opens && self.has_spoken && !self.is_mid_line && self.last != ':' =>
             {
@@ -245,7 +246,7 @@ impl Cleaner {
         }
     }
 
-    /// One answer right behind another: of what is between the two, white space stays.
+    /// One answer follows directly behind another. Of what stands between them, only the white space stays.
     fn reopens(&mut self) -> bool {
         let closed = self.aside.trim_end();
         let white = self.aside.get(closed.len()..).unwrap_or_default().to_owned();
@@ -263,7 +264,7 @@ impl Cleaner {
         self.aside_cuts.add(removal);
     }
 
-    /// A call is JSON, more tags, or a name on a line of its own with tags below.
+    /// A call is JSON, or more tags, or a name on a line of its own with tags below.
     fn decide(&mut self, name: &'static Name, c: char, left: &mut String) {
         let said = self.taken.trim();
         let is_name = said.is_empty() || !self.taken.ends_with(char::is_whitespace);
@@ -293,7 +294,7 @@ impl Cleaner {
         self.taken.push(c);
         if ending.take(name, c) {
             self.mode = Mode::Text;
-            // Elements of other XML have the same names, and no parameters.
+            // Other XML has elements with these names too, but without parameters.
             if name.kind == TagKind::Argument && !self.taken.contains("<parameter") {
                 return self.give_back(left);
             }
@@ -308,7 +309,7 @@ impl Cleaner {
         }
     }
 
-    /// What looked like an element of a call is text after all.
+    /// What looked like an element of a call stays in the text after all.
     fn give_back(&mut self, left: &mut String) {
         let texts = [&mut self.opening, &mut self.taken].map(std::mem::take);
         texts.iter().for_each(|text| self.say(text, left));
@@ -326,7 +327,7 @@ impl Cleaner {
         }
         match (self.has_spoken, self.aside.is_empty()) {
             (true, true) => left.push(c),
-            // Behind words: whatever it is, it is not the end if more words follow.
+            // If more words follow, what was set aside is not at the end, so it stays.
             (true, false) => {
                 self.aside.push(c);
                 if !c.is_whitespace() {
@@ -352,7 +353,7 @@ impl Cleaner {
                         self.aside_cuts = Cuts::default();
                         self.has_opened = false;
                     }
-                    // A word comes: what stood before the answer goes.
+                    // A word comes, so what stood before the answer is removed.
                     if self.aside.ends_with('\n') {
                         self.aside_cuts.add(Removal::BlankLines);
                     }
@@ -364,7 +365,7 @@ impl Cleaner {
         }
     }
 
-    /// Whether a sentence goes on behind a tag or an element at its beginning: it says something about it.
+    /// Whether the text behind a tag or an element at the beginning goes on with a sentence about it.
     fn begins_a_sentence(&self) -> bool {
         let word = self.before.trim_start();
         let goes_on =

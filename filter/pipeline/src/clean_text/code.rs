@@ -1,6 +1,6 @@
 //! Which characters of a text are code: fences and spans of backticks, as in Markdown. A span ends with its line.
 
-/// White space, quotes, and the marks of lists.
+/// White space, and the marks of quotes and lists.
 pub fn may_stand_before_a_fence(c: char) -> bool {
     matches!(c, ' ' | '\t' | '>' | '-' | '*' | '+' | '.' | ')' | '0'..='9')
 }
@@ -14,10 +14,10 @@ pub enum Code {
     Opening {
         mark: char,
         length: usize,
-        /// It stands where a fence may.
+        /// It stands in a place where a fence may stand.
         may_fence: bool,
     },
-    /// The line of an opening fence, behind it.
+    /// The rest of the line of an opening fence.
     Info {
         mark: char,
         length: usize,
@@ -46,8 +46,8 @@ pub enum FenceLine {
 }
 
 impl Code {
-    /// Goes on by one character; whether it belongs to code or its marks. `may_fence`: the line holds nothing yet but what may
-    /// stand before a fence.
+    /// Reads one more character. Returns whether it belongs to code or its marks. `may_fence`: so far, the line holds only what
+    /// may stand before a fence.
     pub fn take(&mut self, c: char, may_fence: bool) -> bool {
         loop {
             let is_code;
@@ -72,7 +72,7 @@ impl Code {
                 Self::Info { mark, length } if c == '\n' => {
                     (Self::Fence { mark, length, line: FenceLine::Start }, true)
                 }
-                // No fence has a backtick behind it on its line: it is a span.
+                // The info string of a fence holds no backtick, so this is a span.
                 Self::Info { mark: '`', length } if c == '`' => (Self::Span { length, run: 1 }, true),
                 info @ Self::Info { .. } => (info, true),
                 Self::Span { length, run } if c == '`' => {
@@ -90,7 +90,7 @@ impl Code {
         }
     }
 
-    /// How many bytes come next that do not matter here; 0 where any may.
+    /// How many of the next bytes change nothing here. 0 if any of them may.
     pub fn plain(self, rest: &[u8]) -> usize {
         let end = match self {
             Self::None => rest.iter().position(|byte| matches!(byte, b'<' | b'`' | b'\n')),

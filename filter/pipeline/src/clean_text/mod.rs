@@ -1,7 +1,7 @@
 //! What models leave in their texts that is not meant for a reader: their thinking, tool calls written as text, echoed system
-//! messages. Only what is certainly none of the answer goes: at its beginning and at its end. Between words everything stays, and no text
-//! is emptied. A text is read once, in whatever pieces it comes, and what is left of it does not depend on the pieces. Code
-//! keeps everything.
+//! messages. It is removed only at the beginning and at the end, and only if it certainly is no part of the answer. Between words
+//! everything stays, code always stays, and no text is emptied. A text is read once, in whatever pieces it comes, and the result
+//! does not depend on the pieces.
 //!
 //! What must not live here: where a text stands in an answer, and what is done with it.
 
@@ -63,7 +63,7 @@ impl Cuts {
 pub struct Cleaned {
     pub text: String,
     pub cuts: Cuts,
-    /// Something in it was too long to be judged: from there on it is as it came.
+    /// Something in it was too long to be judged. From there on, the text is as it came.
     pub is_partial: bool,
 }
 
@@ -73,7 +73,7 @@ pub fn clean(text: &str) -> Cleaned {
     cleaner.push(text, &mut left);
     cleaner.finish(&mut left);
     let cuts = cleaner.cuts();
-    // White space at the end is left of what went.
+    // The white space at the end belonged to what was removed.
     let text = if cuts.is_empty() { left } else { left.trim_end().to_owned() };
     Cleaned { text, cuts, is_partial: cleaner.is_partial() }
 }

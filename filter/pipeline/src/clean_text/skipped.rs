@@ -1,15 +1,15 @@
-//! Blocks in brackets that stand at the beginning of a line and go with what belongs to them, line by line.
+//! Blocks in brackets at the beginning of a line. They are removed line by line, with what belongs to them.
 
 use super::{Removal, tags::LONGEST};
 
 /// What kind of block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// A call, or the context of one: goes with its arguments.
+    /// A call, or the context of one. Removed with its arguments.
     Call,
-    /// Goes with its output, which ends with an empty line.
+    /// Removed with its output, which ends with an empty line.
     Result,
-    /// Goes up to an empty line.
+    /// Removed up to an empty line.
     SystemMessage,
 }
 
@@ -25,9 +25,9 @@ impl Block {
 /// Where in a block a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// In a line that goes.
+    /// In a line that is removed.
     Line,
-    /// At the beginning of a line: what it is is not known.
+    /// At the beginning of a line. It is not known yet whether the line belongs to the block.
     Start,
     /// In an object.
     Object { depth: usize, is_in_string: bool, is_escaped: bool, is_blank: bool },
@@ -46,14 +46,14 @@ const ARGUMENTS: &str = "Arguments:";
 const OBJECT: Skip = Skip::Object { depth: 1, is_in_string: false, is_escaped: false, is_blank: false };
 
 impl Skip {
-    /// `held`: what has come of a line whose kind is not known.
+    /// `held`: what has come of the line, as long as it is not known whether it belongs to the block.
     pub fn take(self, block: Block, held: &mut String, c: char) -> Skipped {
         match self {
             Self::Line if c == '\n' => Skipped::On(Self::Start),
             Self::Line => Skipped::On(self),
             Self::Start => start(block, held, c),
             Self::Object { depth, is_in_string, is_escaped, is_blank } => match c {
-                // No JSON has an empty line in it: the braces do not match.
+                // No JSON has an empty line in it, so the braces do not match.
                 '\n' if is_blank => {
                     held.clear();
                     Skipped::End

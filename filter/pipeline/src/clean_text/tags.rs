@@ -8,13 +8,13 @@ pub const LONGEST: usize = 128;
 /// What a tag stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagKind {
-    /// Goes with all that is in it.
+    /// Removed with its content.
     Thinking,
-    /// Goes without what is in it.
+    /// Removed without its content.
     Final,
-    /// Goes with what is in it where that is a call.
+    /// Removed with its content, if that is a call.
     Call,
-    /// Goes with what is in it.
+    /// Removed with its content.
     Argument,
 }
 
@@ -33,7 +33,7 @@ impl TagKind {
 pub struct Name {
     pub text: &'static str,
     pub kind: TagKind,
-    /// A tag that opens has `name=`, or `=` behind its name.
+    /// An opening tag must have `name=`, or `=` behind its name.
     needs_name: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct Tag {
 /// What the characters since `<` or `[` may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candidate {
-    /// `<`, and a name so far: where it begins.
+    /// `<`, and the beginning of a name. `start`: where the name begins.
     Name {
         closes: bool,
         start: usize,
@@ -100,7 +100,7 @@ pub enum TagProgress {
 impl Candidate {
     pub const TAG: Self = Self::Name { closes: false, start: 1 };
 
-    /// `held`: all of it, with its last character `c`.
+    /// `held`: everything since `<` or `[`, with its last character `c`.
     pub fn take(self, held: &str, c: char) -> TagProgress {
         if held.len() > LONGEST {
             return TagProgress::No;
@@ -137,7 +137,7 @@ impl Candidate {
                         let is_named =
                             attributes.starts_with('=') || attributes.trim_start().starts_with("name=");
                         let stands_alone = name.needs_name && !is_named && !closes;
-                        // The end of a function may be anybody's; that of an argument is not.
+                        // Other XML may have the closing tag of a function, but hardly that of a parameter.
                         let is_foreign = closes && name.needs_name && name.text != "parameter";
                         let is_bare = closes || name.kind == TagKind::Final;
                         if stands_alone || is_foreign || is_bare && !attributes.trim().is_empty() {
@@ -161,7 +161,7 @@ const MARKS: [(&str, Block); 6] = [
     ("[Tool Call:", Block::Call),
     ("[Tool Result ", Block::Result),
     ("[Tool Result:", Block::Result),
-    // Words may follow where it is only named.
+    // In a sentence that only names it, words follow.
     ("[Tool Result]\n", Block::Result),
     ("[Historical context: a ", Block::Call),
     ("[System Message]", Block::SystemMessage),
@@ -174,7 +174,7 @@ fn begins(name: &str, so_far: &str) -> bool {
         .is_some_and(|beginning| beginning.eq_ignore_ascii_case(so_far.as_bytes()))
 }
 
-/// The end of an element that is looked for in what goes with it: how much of `</name>` has come.
+/// The end of an element whose content is removed: how much of `</name>` has come.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ending(usize);
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is left of a text that comes in these pieces.
+/// The text that is left, if it comes in these pieces.
 fn in_pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, Cuts) {
     let (mut cleaner, mut left) = (Cleaner::default(), String::new());
     pieces.into_iter().for_each(|piece| cleaner.push(piece, &mut left));
@@ -8,7 +8,7 @@ fn in_pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, Cuts) {
     (left, cleaner.cuts())
 }
 
-/// What is left of it, which must be the same wherever it is cut in two, and character by character.
+/// The text that is left. It must be the same wherever the text is cut in two, and character by character.
 fn left(text: &str) -> String {
     let (whole, cuts) = in_pieces([text]);
     for at in 0..=text.len() {
@@ -104,7 +104,7 @@ fn what_only_looks_like_it_stays() {
         "One.\n<tool_call>{\"name\":\"f\"}</tool_call>\nDone.",
         "Say <tool_call> to the tool.",
         "a <final>b</final> c",
-        // Examples, and XML that is anybody's.
+        // Examples, and other XML.
         "The form is:\n<tool_call>{\"name\":\"f\"}</tool_call>",
         "Use this\n<function name=\"f\"><body/></function>",
         "Use this\n<parameter name=\"q\">weather</parameter>",
@@ -227,7 +227,7 @@ fn texts_of_one_pattern_are_read_once() {
     }
 }
 
-/// Numbers that look like chance, the same each time.
+/// Numbers that look random, and are the same each time.
 struct Dice(u64);
 
 impl Dice {
@@ -296,7 +296,7 @@ fn any_text_is_the_same_in_any_pieces() {
         }
         assert_eq!(in_pieces(pieces.iter().copied()), (whole.clone(), cuts), "{pieces:?}");
         assert!(cuts.is_empty() == (whole == text), "{text:?} became {whole:?}");
-        // Nothing is made up, and nothing moves.
+        // Nothing is added, and nothing changes its place.
         let mut said = text.chars();
         assert!(whole.chars().all(|c| said.any(|other| other == c)), "{text:?} became {whole:?}");
     }

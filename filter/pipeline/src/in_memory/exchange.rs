@@ -16,9 +16,9 @@ pub struct ProviderResponse {
     pub content_type: String,
     pub cache_control: Vec<String>,
     pub body: Vec<u8>,
-    /// Bytes of the parts in which the body comes. `None`: it comes as one.
+    /// Length of the parts in which the body comes (bytes). `None`: it comes in one piece.
     pub part: Option<usize>,
-    /// The connection ends after this body without saying that it was the end.
+    /// The connection ends after this body without a proper end of the response.
     pub is_cut_off: bool,
 }
 

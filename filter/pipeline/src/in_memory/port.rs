@@ -58,7 +58,7 @@ impl Process for InProcess<'_> {
     }
 }
 
-/// What a worker sends arrives, and is answered at once.
+/// What a worker sends arrives and is answered at once.
 pub struct Wire<'a> {
     pub process: InProcess<'a>,
     pub spans: &'a mut Vec<Span>,
@@ -97,7 +97,7 @@ impl Background for Wire<'_> {
 }
 
 fn count(counters: &mut BTreeMap<String, u64>, metric: &Metric, by: u64) {
-    // What is not declared is not counted by every host.
+    // A metric that is not declared is not counted by every host.
     let is_declared = FAMILIES.contains(&metric.family());
     let name = if is_declared { metric.series() } else { "undeclared".to_owned() };
     let counter = counters.entry(name).or_default();
@@ -178,7 +178,7 @@ impl Facts for Flight<'_> {
         match name {
             ":status" => Some(Cow::Owned(response.status.to_string().into_bytes())),
             "content-type" => Some(Cow::Borrowed(response.content_type.as_bytes())),
-            // A stream does not know it.
+            // A stream does not know its length.
             "content-length" if response.content_type != "text/event-stream" => {
                 Some(Cow::Owned(response.body.len().to_string().into_bytes()))
             }
@@ -218,7 +218,7 @@ impl Host for Flight<'_> {
     }
 
     fn set_response_header(&mut self, name: &'static str, value: &str) {
-        // Behind them it would be lost.
+        // After the headers have gone on, it would be lost.
         if self.has_headers {
             self.exchange.headers.push((name, value.to_owned()));
         }
@@ -242,7 +242,7 @@ impl Host for Flight<'_> {
 
     fn reply(&mut self, reply: LocalReply) {
         self.exchange.reply = Some(reply);
-        // What was to go on the answer that it replaces does not go on it.
+        // Headers for the answer that is replaced do not go on the new one.
         self.exchange.headers.clear();
         (self.holds, self.holds_response) = (false, false);
     }

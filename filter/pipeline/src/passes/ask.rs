@@ -1,4 +1,4 @@
-//! Ask: one call to the embedding service, where a new prompt is worth it, and what its reply is evidence of.
+//! Ask: one call of the embedding service if a new prompt is worth it, and the finding that its reply gives.
 
 use sentinel_detect::{
     history::Tail,
@@ -16,7 +16,7 @@ use crate::{
     shared_data::change_window,
 };
 
-/// Adds the question, where there is one.
+/// Adds the question, if there is one.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let question = if case.is_open { about_prompt(case, &seen.reading.tail) } else { None };
     case.question = with_lookup(case, question);
@@ -26,7 +26,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
 fn about_prompt(case: &Case, tail: &Tail<'_>) -> Option<Question> {
     let Tail::Prompt(prompt) = tail else { return None };
     let [tenant, agent, mut run] = case.scope.names();
-    // Prompts about other material are never compared.
+    // Prompts with other material are never compared.
     if let Some(context) = prompt.context.as_ref().filter(|context| context.setting != 0) {
         run.push_str(&format!("{:016x}", context.setting));
     }
@@ -36,7 +36,7 @@ fn about_prompt(case: &Case, tail: &Tail<'_>) -> Option<Question> {
     Some(Question { tenant, agent, run, prompt, similarity_threshold, repeats, cache, cache_only })
 }
 
-/// One question for both: what was to be asked about the prompt, and what is looked up for it.
+/// One question for both: the question about the prompt, and the look-up.
 fn with_lookup(case: &mut Case, question: Option<Question>) -> Option<Question> {
     let Some(lookup) = case.lookup.take() else { return question };
     let key = case.cache.as_ref().and_then(|cached| cached.key.as_ref())?;

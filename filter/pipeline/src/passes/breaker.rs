@@ -11,8 +11,8 @@ use sentinel_text::{digest, digest_pair};
 use super::McpSeen;
 use crate::{bypass::Bypass, case::McpCase, metric::Metric, note::Note, shared_data::change_call_rates};
 
-/// A finding where every call of the request is one too many. A request in which anything else waits for an answer goes on: what
-/// is asked besides is no loop.
+/// Adds a finding if every call of the request is one too many. A request goes on if anything else in it waits for an answer,
+/// because that is no loop.
 pub fn run(seen: &McpSeen<'_>, case: &mut McpCase) {
     let McpSeen { config, host, .. } = seen;
     let requests = match seen.requests {

@@ -1,5 +1,5 @@
-//! Budgets: what a request will probably take of them. It is taken from the leases that the worker holds; where they have too little,
-//! the request asks the service before it goes on.
+//! Budgets: what a request will probably take. It is taken from the worker's leases. If they do not have enough, the request asks
+//! the service before it goes on.
 
 use super::{McpSeen, Seen, Surroundings};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 use sentinel_config::Config;
 use sentinel_llm_api::usage::Usage;
 
-/// Begins to spend, where a budget counts the request and nothing else stops it.
+/// Begins the spending, if a budget counts the request and nothing else stops it.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let Some(names) = needed(seen.config.budgets.is_empty(), case.names.as_ref()) else { return };
     if decide(&case.findings, &case.policy).kills() {
@@ -31,7 +31,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     case.spending = Spending::begin(seen.config, seen.host, need, &mut case.notes);
 }
 
-/// The same for a request that cannot be read: it is one request, and its input goes by its bytes.
+/// The same for a request that cannot be read. It counts as one request, and its input is estimated from its length.
 pub fn of_unread(config: &Config, host: &dyn Facts, case: &mut Case) {
     let Some(names) = needed(config.budgets.is_empty(), case.names.as_ref()) else { return };
     let past = host.leases().past(run_of(&names));
@@ -41,7 +41,7 @@ pub fn of_unread(config: &Config, host: &dyn Facts, case: &mut Case) {
         dialect: case.dialect.label(),
         model: case.model.clone(),
         tool_calls: 0,
-        // It may be compressed.
+        // The body may be compressed, so later requests cannot be estimated from its length.
         bytes: 0,
     };
     case.spending = Spending::begin(config, host, need, &mut case.notes);
@@ -69,13 +69,13 @@ fn needed(has_none: bool, names: Option<&Names>) -> Option<Names> {
     names.filter(|_| !has_none).cloned()
 }
 
-/// Puts right what the request took, now that its answer is over.
+/// Corrects what the request took, now that its answer is over.
 pub fn answered(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let Some(spending) = case.spending.take() else { return };
     let took = match &case.turn {
         Some(turn) if case.has_succeeded && !case.is_cut_off => Took::All(turn.usage),
         Some(turn) if case.has_succeeded => Took::AtLeast(turn.usage),
-        // Before an answer came, the client went away.
+        // The client went away before an answer came.
         _ if case.status == 0 => Took::Probable,
         _ => Took::Nothing,
     };

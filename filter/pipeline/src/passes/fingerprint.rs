@@ -23,7 +23,7 @@ pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     remember(around, scope, *entry, *thread, &outcome, &mut case.notes);
 }
 
-/// What a response with a status of success turned out to be. `answer` is `None` if it could not be read.
+/// What became of a response with a status of success. `answer` is `None` if it could not be read.
 pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> AnswerOutcome<'a> {
     AnswerOutcome::Answered {
         answer: answer.map(text).unwrap_or_default(),
@@ -60,7 +60,7 @@ fn tools(answer: &Answer) -> u64 {
     answer.calls.iter().fold(0, |sum, made| sum.wrapping_add(call(&made.name, &made.arguments)))
 }
 
-/// The calls that can be told by their ids, as one turn.
+/// The calls that have ids, as one turn.
 fn calls<'a>(answer: &'a Answer, rules: &ToolRules) -> StepLog<'a> {
     let mut log = StepLog::default();
     log.turn();

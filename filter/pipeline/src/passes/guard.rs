@@ -16,10 +16,10 @@ use crate::{
     note::{Injection, Note},
 };
 
-/// At most this many bytes of new texts are searched in one request. Of a text that is longer than what is left, the beginning and the end
-/// are searched. To search a body that is nothing but new text would cost more than all else that the filter does.
+/// Most bytes of new texts that are searched in one request. If a text is longer than what is left of this, its beginning and its
+/// end are searched. Searching a large body of new text would cost more than everything else that the filter does.
 const MOST_SEARCHED: usize = 128 * 1024;
-/// A shorter text counts as this many bytes: the time goes into reading the message around it.
+/// A shorter text counts as this many bytes, because reading the message around it takes the time.
 const LEAST_COUNTED: usize = 64;
 
 /// Injections in the new texts of a request.
@@ -28,7 +28,7 @@ struct Search {
     found: Vec<(Place, Pattern, usize)>,
     /// Bytes that may still be searched.
     left: usize,
-    /// All that was to be read could be.
+    /// Everything that had to be read could be read.
     is_whole: bool,
     scanner: Scanner,
 }
@@ -38,9 +38,9 @@ impl Search {
         let (head, tail) = self.share(json);
         let found = self.scanner.scan_json(head, place);
         self.add(place, 0, &found);
-        // Where a value is more than one string, nobody knows whether its end begins within one.
+        // If the value is not a single string, it is not known whether its end begins within one.
         if let Some((start, tail)) = tail.filter(|_| json.starts_with('"')) {
-            // What follows a backslash may be half of an escape.
+            // A character behind a backslash may be half of an escape.
             let mut tail = tail.trim_start_matches('\\').chars();
             tail.next();
             let found = self.scanner.scan_json(&format!("\"{}", tail.as_str()), place);
@@ -48,7 +48,7 @@ impl Search {
         }
     }
 
-    /// What of a text is searched: all, or its beginning and its end with where that starts.
+    /// The part of a text that is searched: all of it, or its beginning and its end, with the offset of the end.
     fn share<'t>(&mut self, text: &'t str) -> (&'t str, Option<(usize, &'t str)>) {
         let left = std::mem::take(&mut self.left);
         if text.len() <= left {
@@ -70,11 +70,12 @@ impl Search {
     }
 }
 
-/// The messages that are new. The newest come first: the model acts on them. The end of a history may be the beginning of an answer,
-/// which the model is to go on with. With the answer before them: a client may have put something behind the model's own words there.
+/// The messages that are new, the newest first, because the model acts on them. At its end, a history may have the beginning of
+/// an answer that the model is to continue. The answer before the new messages is included, because a client may have added
+/// something to the model's own words.
 ///
-/// `misses_none`: calls that stand one by one, each before its result, may all be of one answer, and then all results are new. If they are
-/// not, some are searched once more.
+/// `misses_none`: calls that are items of their own, each before its result, may all belong to one answer. Then all their results
+/// count as new, even if some were searched before.
 pub fn new<'h>(history: &'h History<'_>, misses_none: bool) -> impl Iterator<Item = usize> + 'h {
     let new = (first(history, misses_none)..history.len()).rev();
     new.filter(|at| history.role(*at) != Role::Instruction)
@@ -95,22 +96,22 @@ fn first(history: &History<'_>, misses_none: bool) -> usize {
     first
 }
 
-/// Reads what is new.
+/// Searches what is new.
 fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
-    // What is to be blocked must not hide behind other texts.
+    // If injections are blocked, none may hide behind other texts, so everything is searched.
     let left = if policy.blocks() { usize::MAX } else { MOST_SEARCHED };
     let mut search = Search { found: Vec::new(), left, is_whole: true, scanner: Scanner::default() };
     if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
         return search;
     }
     let history = &conversation.history;
-    // What a client fills into a prompt that the provider keeps.
+    // Values that a client fills into a prompt which the provider keeps.
     if policy.user != GuardAction::Off {
         conversation.variables(&mut |json| search.json(json, Place::User));
     }
     // What was found earlier was refused then.
     for at in new(history, policy.blocks()) {
-        // More is not searched: then it need not be read.
+        // Nothing more is searched, so nothing more is read.
         if search.left == 0 {
             break;
         }
@@ -124,7 +125,7 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
     search
 }
 
-/// Looks for them and puts them on record; a finding where one is to be blocked.
+/// Searches for injections and records them. Adds a finding if one must be blocked.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let policy = case.policy.guard;
     let Search { found, is_whole, .. } = read(seen.conversation, policy);

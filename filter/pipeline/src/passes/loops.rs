@@ -19,12 +19,12 @@ use crate::{
     shared_data::change_window,
 };
 
-/// Adds to the case what it finds, and whether the embedding service may know more.
+/// Adds its findings to the case, and whether the embedding service may know more.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let Seen { config, reading, body, trace, host, .. } = seen;
     let Case { policy, scope, arrived, findings, notes, .. } = case;
     let steps = reading.steps();
-    // Only a report tells it.
+    // Only a report needs it.
     case.ends_repeated = case.names.is_some() && steps.ends_repeated();
     findings.extend(signal::in_steps(&steps, &policy.steps));
     findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
@@ -47,7 +47,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         prompt,
         said,
     };
-    // Looked at only where something is remembered that they could change.
+    // Only computed if the window remembers something that the results could change.
     let new_results = OnceCell::new();
     let (kept_finding, kept_steps, observed, spans) =
         change_window(*host, config, scope, *arrived, notes, |window| {
@@ -63,7 +63,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let Observed { finding, entry, is_open } = observed;
     findings.extend(kept_finding);
     findings.extend(finding);
-    // That a context window is almost full says nothing about a loop.
+    // A context window that is almost full says nothing about a loop.
     case.is_open = is_open && findings.iter().all(|finding| finding.signal == Signal::MemoryFlush);
     case.entry = entry;
     case.kept_steps = kept_steps;
@@ -71,7 +71,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     (case.spans, case.chat) = (spans.unwrap_or_default(), chat);
 }
 
-/// What is found in a history that the provider keeps, and its new results. A history in the body needs no memory.
+/// The finding in a history that the provider keeps, and its new results. A history in the body needs no memory.
 fn in_kept_history(
     window: &mut Window,
     reading: &Reading<'_>,

@@ -1,6 +1,6 @@
-//! The passes: each looks at a request or its answer for one purpose. It reads what was seen of it, and adds to the case what it
-//! found: findings (evidence for a verdict), edits and notes. None decides, none executes, and one that is switched off costs
-//! nothing. The lists below are the order.
+//! The passes. Each looks at a request or its answer for one purpose. It reads what was found out before, and adds its findings
+//! (evidence for a verdict), edits and notes to the case. No pass decides or acts, and one that is switched off costs nothing.
+//! The lists below are the order of the passes.
 
 pub mod ask;
 pub mod bounds;
@@ -53,13 +53,13 @@ type Pass = fn(&Seen<'_, '_>, &mut Case);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LooksAt {
     All,
-    /// Those that are not refused for what they say: these are nobody's evidence.
+    /// Requests that were not refused for what they say. Refused requests are no evidence.
     Unrefused,
 }
 
 /// The passes of a request to a model.
 ///
-/// * `stop`, `models`, `tools` and `guard` can refuse a request; they come before those that look at requests that are not refused.
+/// * `stop`, `models`, `tools` and `guard` can refuse a request, so they come before the passes that skip refused requests.
 /// * `bounds` comes behind `tools` and `spotlight`: it moves their edits along with what it moves.
 /// * `cache` looks up nothing for a request with a finding or an edit. It comes behind all passes that find or edit.
 /// * `ask` puts what `loops` and `cache` want to know into one question.
@@ -141,7 +141,7 @@ const OF_AN_ANSWER: [AnswerPass; 7] = [
     budgets::answered,
 ];
 
-/// Those of an answer that ended before its end. Nobody acts on what it says.
+/// The passes of an answer that was cut off. Nobody acts on what it says.
 const OF_A_CUT_OFF_ANSWER: [AnswerPass; 3] = [fingerprint::run, report::answered, budgets::answered];
 
 /// Runs the passes of an answer.
@@ -151,7 +151,7 @@ pub fn of_an_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
     }
 }
 
-/// Runs the passes of an answer that ended before its end.
+/// Runs the passes of an answer that was cut off.
 pub fn of_a_cut_off_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
     for run in OF_A_CUT_OFF_ANSWER {
         run(around, case);

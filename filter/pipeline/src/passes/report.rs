@@ -77,15 +77,15 @@ fn add_content(seen: &Seen<'_, '_>, turn: &mut Turn) {
     }
 }
 
-/// Arguments without the string that they may stand in.
+/// Arguments without the JSON string that they may stand in.
 fn written(arguments: &str) -> Cow<'_, str> {
     let text =
         if arguments.starts_with('"') { Raw::read(arguments).ok().and_then(json::string) } else { None };
     text.unwrap_or(Cow::Borrowed(arguments))
 }
 
-/// The same for a request to an MCP server that calls tools, or in which something was found. Its calls are its steps; what comes of
-/// them is in the agent's next request to a model.
+/// The same for a request to an MCP server that calls tools, or in which something was found. Its calls are its steps. Their
+/// outcomes are in the agent's next request to a model.
 pub fn of_mcp(seen: &McpSeen<'_>, case: &mut McpCase) {
     let calls = || seen.requests.iter().flatten().filter(|request| request.call.is_some());
     if calls().next().is_none() && case.findings.is_empty() {
@@ -99,7 +99,7 @@ pub fn of_mcp(seen: &McpSeen<'_>, case: &mut McpCase) {
         let call = request.call.as_ref()?;
         Some(TurnStep {
             tool: shown(&call.tool),
-            // As for the calls of a model.
+            // In the same way as for the calls of a model.
             arguments: digest_pair(digest(call.tool.as_bytes()), canonical(call.arguments).digest),
             outcome: 0,
             kind: "",

@@ -1,5 +1,5 @@
-//! What the turn tells for the second opinion: the texts of new tool results, a bounded part of each. The service reads them when the
-//! request has gone on.
+//! The part of a turn for the second opinion: the texts of new tool results, a bounded part of each. The service reads them after
+//! the request has gone on.
 
 use sentinel_guard::text_of_json;
 use sentinel_llm_api::{conversation::Conversation, history::Written};
@@ -9,18 +9,18 @@ use crate::{mask::masked, turn::Turn};
 
 /// Most results of one request, the newest.
 const MOST: usize = 4;
-/// Bytes of a result that are told; of a longer one the beginning and the end, half each.
+/// Most bytes of a result that are told. Of a longer one, half of them from the beginning and half from the end.
 const TEXT: usize = 4_096;
-/// Bytes of a result, as it stands in the body, that are read.
+/// Most bytes of a result that are read, as it stands in the body.
 const READ: usize = 64 << 10;
-/// Bytes in which the next word is looked for.
+/// The next word is looked for within this many bytes.
 const WORD: usize = 128;
 
 /// Adds them to the turn.
 pub fn add_results(conversation: &Conversation<'_>, turn: &mut Turn) {
     let history = &conversation.history;
     for at in new(history, false) {
-        // What cannot be read is the guard's matter.
+        // What cannot be read is left to the guard.
         let _ = history.written(at, &mut |written| {
             if let Written::Result(json) = written {
                 if turn.results.len() < MOST {
@@ -45,7 +45,7 @@ fn shown(json: &str) -> String {
     format!("{}\n{}", masked(&text, half), masked(whole_words(end), half))
 }
 
-/// A text that may begin within a word, without that word: a key whose beginning is missing is not known by its shape.
+/// A text that may begin within a word, without that word: a key without its beginning would not be recognised.
 fn whole_words(text: &str) -> &str {
     let (beginning, _) = text.split_at_checked(text.floor_char_boundary(WORD)).unwrap_or((text, ""));
     let start = beginning.find(char::is_whitespace).unwrap_or(beginning.len());
@@ -104,7 +104,7 @@ mod tests {
             "{told}"
         );
         assert!(!told.contains("quixotic"));
-        // A key that the end begins within is not told in part.
+        // A key that goes across the cut is not told in part.
         let across = format!("{} sk-{} {}", "word ".repeat(1_000), "q".repeat(90), "w ".repeat(1_000));
         let told = turn(&result(&quoted(&across))).results.remove(0);
         assert!(!told.contains('q') && told.ends_with("w w w \n"), "{told}");

@@ -1,5 +1,5 @@
-//! Spotlight: tool results are marked as data. Every result of a request is, the same each time, so that the provider's prompt
-//! cache keeps its prefix while the run grows.
+//! Spotlight: marks tool results as data. All results of a request are marked, in the same way each time, so that the provider's
+//! prompt cache keeps its prefix while the run grows.
 
 use sentinel_config::{Mode, Policy};
 

@@ -22,7 +22,7 @@ pub fn of_mcp(seen: &McpSeen<'_>, case: &mut McpCase) {
 /// The finding about these names. Returns `None` when no name is known, or none was stopped.
 pub fn finding(names: Option<&Names>, host: &dyn Facts) -> Option<Finding> {
     let (names, directives) = (names?, host.directives());
-    // The clock costs a call of the host.
+    // Reading the clock costs a call of the host.
     let stop = if directives.has_stops() { directives.stop(names, host.now())? } else { return None };
     Some(Finding { tool: stop.reason.clone(), ..Finding::of(Signal::Stopped, Verdict::Kill) })
 }

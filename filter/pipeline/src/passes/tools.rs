@@ -15,7 +15,7 @@ use crate::{
     note::{CallDecision, CountedToolCall, Note},
 };
 
-/// Adds the edits that take denied tools out of the request, or a finding where it wants one of them to be called.
+/// Adds the edits that cut denied tools out of the request. Adds a finding if the request forces the model to call one of them.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let tools = &case.policy.tools;
     if tools.is_open() {
@@ -26,7 +26,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         PolicyLists::Deny => !tools.denies(name),
     };
     let Ok(offer) = seen.conversation.offer(&may) else {
-        // What cannot be read as tools may still be some to the provider.
+        // What cannot be read as tools here may still be tools to the provider.
         case.unread();
         return;
     };
@@ -43,7 +43,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     case.edits.extend(offer.edits);
 }
 
-/// A finding where a request to an MCP server calls a tool that its agent may not use.
+/// Adds a finding if a request to an MCP server calls a tool that its agent may not use.
 pub fn called(seen: &McpSeen<'_>, case: &mut McpCase) {
     let denied = seen.wanted.calls.iter().filter(|tool| !case.policy.tools.may(tool));
     let Some(tool) = denied.clone().next().map(|tool| shown(tool)) else { return };
@@ -53,7 +53,7 @@ pub fn called(seen: &McpSeen<'_>, case: &mut McpCase) {
     case.findings.push(Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) });
 }
 
-/// Puts the calls of an answer on record.
+/// Records the calls of an answer.
 pub fn answered(_: &Surroundings<'_>, case: &mut AnswerCase) {
     if let Some(answer) = &case.answer {
         note_calls(&case.policy, case.dialect.label(), answer, &mut case.notes);

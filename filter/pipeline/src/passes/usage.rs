@@ -11,7 +11,7 @@ use crate::{
     note::Note,
 };
 
-/// Counts tokens and their price. The label is the price table's, so that there are no more labels than it has rows.
+/// Counts tokens and their price. The label comes from the price table, so there are no more labels than it has rows.
 pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let Some(answer) = &case.answer else { return };
     let usage = &answer.usage;

@@ -1,4 +1,4 @@
-//! The call of the model as a span; and the run's own span, when what the agent was asked for has come to its end.
+//! The call of the model as a span, and the span of the run once the agent has what it was asked for.
 
 use sentinel_config::Config;
 use sentinel_detect::verdict::{Signal, Verdict};
@@ -24,7 +24,7 @@ pub enum Ended {
     Text,
     /// The agent has calls to do, or it is not known what it has.
     Calls,
-    /// Agent Sentinel has stopped it, or an operator.
+    /// Agent Sentinel or an operator has stopped it.
     Killed(Option<Signal>),
     /// With this status.
     Error(u16),
@@ -32,7 +32,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// What the answer was, whose headers said this.
+    /// How a call with this status and this answer ended.
     pub fn of(status: u16, has_succeeded: bool, answer: Option<&Answer>) -> Self {
         match answer {
             _ if !has_succeeded => Self::Error(status),
@@ -108,7 +108,7 @@ impl Span {
     }
 }
 
-/// The run's own span, where what the agent was asked for has ended and was not told to have ended before.
+/// The span of the run, if what the agent was asked for has ended, and this was not told before.
 pub fn end(
     host: &dyn Facts,
     config: &Config,
@@ -131,7 +131,7 @@ pub fn end(
     })
 }
 
-/// `gen_ai.operation.name` and `gen_ai.provider.name` of a dialect. Others speak OpenAI's too: then it is the format that is named.
+/// `gen_ai.operation.name` and `gen_ai.provider.name` of a dialect. Other providers speak OpenAI's dialects too, so this names the format.
 fn conventions(dialect: &str) -> (&'static str, &'static str) {
     match dialect {
         "anthropic" => ("chat", "anthropic"),

@@ -7,22 +7,22 @@ use crate::turn::Turn;
 /// Turns that may wait, and their bytes.
 const MOST_TURNS: usize = 4_096;
 const MOST_BYTES: usize = 1 << 20;
-/// Bytes of tool results for the second opinion that may wait, so about as many a second. What comes above it is left out, and counted.
+/// Most bytes of tool results for the second opinion that may wait, which is about as many a second. More are left out and counted.
 const MOST_OF_RESULTS: usize = 64 << 10;
 
-/// Turns on their way.
+/// Turns that wait for their report.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     pub waiting: VecDeque<Turn>,
     pub bytes: usize,
-    /// Of these, bytes of tool results.
+    /// Of these bytes, those of tool results.
     pub results: usize,
-    /// How many of the first were sent before: they stay as they are.
+    /// How many of the first turns were sent before. These do not change any more.
     pub fixed: usize,
     /// How many are in the report that is under way.
     pub under_way: Option<usize>,
     pub dropped: u64,
-    /// How many of these the report under way tells.
+    /// How many dropped turns the report under way tells.
     pub told: u64,
     pub last: u64,
     /// When the next report leaves.
@@ -32,14 +32,14 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Takes a turn, and gives its number; 0 where there is no room for it.
+    /// Adds a turn and returns its number; 0 if there is no room for it.
     pub fn add(&mut self, mut turn: Turn) -> u64 {
         let begun = turn.number;
         let waiting = self.waiting.binary_search_by_key(&begun, |turn| turn.number);
         if let Ok(at) = waiting.map(|at| at.max(self.fixed))
             && let Some(known) = self.waiting.get_mut(at).filter(|known| known.number == begun)
         {
-            // What it has been given is all that was new.
+            // It holds all results that were new.
             turn.results = mem::take(&mut known.results);
             turn.more_results = known.more_results;
             let before = known.size().saturating_add(turn.bytes_of_results());
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(reports.add(turn(1)), 1);
         assert_eq!(numbers(&reports), [(1, 0, false), (2, 0, true)]);
         (reports.fixed, reports.under_way) = (2, Some(2));
-        // The second is on its way as it was.
+        // The second was sent as it was.
         assert_eq!(reports.add(turn(2)), 3);
         assert_eq!(numbers(&reports), [(1, 0, false), (2, 0, true), (3, 2, false)]);
         reports.taken();
@@ -129,7 +129,7 @@ mod tests {
         };
         let half = MOST_OF_RESULTS / 2;
         assert_eq!(told(&reports), [(half, 0), (half, 0), (0, 1)]);
-        // One ends before its report leaves: it keeps what it began with.
+        // One ends before its report is sent, so it keeps what it began with.
         assert_eq!(reports.add(turn(1)), 1);
         assert_eq!(told(&reports), [(half, 0), (half, 0), (0, 1)]);
         let sizes = reports.waiting.iter().map(Turn::size).sum::<usize>();

@@ -1,4 +1,4 @@
-//! The way through the pipeline alone, in a host of its own.
+//! Sends requests through the pipeline alone, in a host of its own.
 
 use sentinel_config::Config;
 use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
@@ -7,7 +7,7 @@ use sentinel_wire::Dialect;
 use crate::chance::Chance;
 use crate::replay::{JudgedRequest, Way};
 
-/// The pipeline. Without a service at its host, prompts are not judged by their meaning.
+/// The pipeline. If its host has no service, prompts are not judged by their meaning.
 pub struct Alone {
     pub host: InMemory,
     path: &'static str,

@@ -1,9 +1,9 @@
-//! Chance that comes out the same on every machine: SplitMix64.
+//! Random numbers that are the same on every machine: SplitMix64.
 
 pub struct Chance(u64);
 
 impl Chance {
-    /// `of` names what is drawn for, so that one run's draws do not depend on those of another.
+    /// `of` names what the numbers are drawn for, so that the draws of one run do not depend on those of another.
     pub fn new(seed: u64, of: &str) -> Self {
         let named = of.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,5 +1,5 @@
-//! Replays one run: the requests that its agent must have sent, one before each assistant turn, until it is killed.
-//! Whether they go through the core alone or through Envoy is the business of a `Way`.
+//! Replays one run: the requests that its agent must have sent, one before each assistant turn, until it is killed. A `Way`
+//! decides whether they go through the core alone or through Envoy.
 
 use sentinel_wire::Dialect;
 
@@ -32,7 +32,7 @@ pub trait Way {
 /// A request of a run and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentRequest {
-    /// Messages in its history; the first of the rest is the turn that it asked for.
+    /// Messages in its history. The next message of the run is the turn that it asked for.
     pub history: usize,
     pub judged: JudgedRequest,
 }
@@ -80,7 +80,7 @@ impl Replayed {
     }
 }
 
-/// Says nothing that any run has said.
+/// A text that no run has said.
 const NEW_WORD: &str = "Please stop here and tell me in two sentences how far you have come.";
 
 /// `name` is the run's, for the filter; no other run of this way may have it.
@@ -88,7 +88,7 @@ pub fn replay(run: &RecordedRun, name: &str, dialect: Dialect, way: &mut dyn Way
     let mut replayed = Replayed::default();
     for (at, turn) in run.messages.iter().enumerate().filter(|(_, message)| message.is_assistant()) {
         let history = &run.messages[..at];
-        // An agent that begins by itself has sent nothing before its first turn.
+        // An agent that begins by itself has sent no request before its first turn.
         if history.iter().all(|message| matches!(message.said, MessageContent::Instruction(_))) {
             continue;
         }

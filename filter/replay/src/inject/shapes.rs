@@ -12,7 +12,7 @@ fn telling(messages: &[RecordedMessage]) -> Vec<StepSpan> {
     steps(messages).into_iter().filter(|step| tells(messages, *step)).collect()
 }
 
-/// One more call of a recorded step's tool that fails, in other words only by accident.
+/// A failing call of the tool of a recorded step, again and again. The failures differ only in ids, times and counters.
 pub(super) fn volatile_failure(messages: &[RecordedMessage], at: At, chance: &mut Chance) -> Option<Looped> {
     let steps = steps(messages);
     let step = *steps.get(choose(&steps, at, chance)?)?;
@@ -49,7 +49,7 @@ pub(super) fn reminder(messages: &[RecordedMessage], at: At, chance: &mut Chance
     Some((told, step.end, 1))
 }
 
-/// The steps up to a recorded one as texts, as `write` writes them, and that one again and again.
+/// The steps up to a recorded one as texts in the form of `write`, and then that one again and again.
 fn in_texts(
     messages: &[RecordedMessage],
     at: At,

@@ -1,5 +1,6 @@
-//! Runs in which one thing is asked again in other words, among other work; and batches, which ask for something else each time in like
-//! words. They are made of sets of wordings and of the prompts of recorded healthy runs, the same ones for the same seed.
+//! Runs in which one thing is asked again in other words, among other work. And batches, which ask for something else each time
+//! in similar words. They are made from sets of wordings and from the prompts of recorded healthy runs. The same seed gives the
+//! same runs.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +40,7 @@ enum WordingEntry {
     Pair { origin: String, similar: String },
 }
 
-/// What an assistant says that does not know.
+/// Answers of an assistant that does not know.
 const NO_ANSWERS: [&str; TIMES] = [
     "I could not find that out.",
     "Unfortunately there is nothing on it in the documents that I can see.",
@@ -116,7 +117,7 @@ impl Maker {
         Chance::new(self.seed, of)
     }
 
-    /// Two other prompts, and then what is asked; after each of it another prompt, or none.
+    /// Two other prompts, and then the prompts of `ask`, with another prompt or none behind each.
     fn run(&self, source: &str, number: usize, ask: Ask) -> RecordedRun {
         let (label, kind) = match &ask {
             Ask::Batch(_) => ("healthy", "batch"),
@@ -150,7 +151,7 @@ impl Maker {
         RecordedRun { id, source: format!("rewordings: {source}"), label: label.to_owned(), messages }
     }
 
-    /// Loops: both wordings, alone and with what people say around them. Batches: neighbours, which are about one subject.
+    /// Loops: both wordings, alone and with what people say around them. Batches: neighbours, which are about the same subject.
     fn of_pairs(&self, pairs: &[[String; 2]]) -> Vec<RecordedRun> {
         let pairs: Vec<&[String; 2]> =
             pairs.iter().filter(|[origin, _]| origin.split_whitespace().count() >= SHORT).collect();

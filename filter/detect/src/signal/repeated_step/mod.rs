@@ -1,4 +1,4 @@
-//! Repeated step: the last step, or the last exchange, came again. What its counts say by the policy.
+//! Repeated step: the last step, or the last exchange, came again. Judges its counts by the policy.
 
 mod counts;
 
@@ -34,10 +34,10 @@ pub fn judged(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Step
     [killing, hinting, across, same_call(steps, last, signal, policy), alike(steps, last, signal, policy)]
 }
 
-/// What is counted of the last step, which is there often enough: for a kill, for a hint, for a hint where new work lies between.
+/// The counts of a last step that occurs often enough: for a kill, for a hint, and for a hint with new work in between.
 fn repetitions(repeated: &Repeated, last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 3] {
     let weak = Thresholds::hinting_from(policy.weak);
-    // Who waits in every round is polling.
+    // If a step in every round waits, this is polling.
     let waits = repeated.waits >= repeated.in_window.saturating_sub(1).max(1);
     let is_plain = waits || !matches!(last.kind(), Kind::Content | Kind::Failure);
     let kind = if waits { Kind::Waiting } else { last.kind() };
@@ -79,13 +79,13 @@ fn same_call(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Steps
     if count < weak.least() {
         return Counted::NOTHING;
     }
-    // A text that answers an agent without tools may be another task, if nothing like it was there before.
+    // For an agent without tools, the user's answer may be another task. So an earlier step must have a similar outcome.
     let ends = if last.weight_of_calls() >= Weight::Long { last.ends() } else { None };
     let is_like = |step: &Step<'_>| step.is_alike(last) || ends.is_some() && step.ends() == ends;
     if signal == Signal::RepeatedExchange && !steps.iter().rev().skip(1).any(is_like) {
         return Counted::NOTHING;
     }
-    // Where the outcome proves little, the call must say something.
+    // If neither the call nor the outcome says much, the thresholds of its kind and weight apply.
     let is_told = last.weight() >= Weight::Full || matches!(last.kind(), Kind::Content | Kind::Failure);
     let row = if is_told { weak } else { policy.row(last, policy.repeated_step) };
     let row = policy.of_tools(last, policy.of_deed(last, row)).hinting();

@@ -93,7 +93,7 @@ fn what_is_empty() {
     }
 }
 
-/// Words do not make a failure: what looks for one in them accuses good results.
+/// Words do not make a failure. A search for such words would take good results for failures.
 #[test]
 fn what_tells_something_is_content_whatever_its_words() {
     for said in [
@@ -173,7 +173,7 @@ fn only_explicit_failures_are_compared_without_what_is_volatile() {
     assert_ne!(outcome("timed out after 30.01 s"), outcome("timed out after 30.02 s"));
 }
 
-/// The next one may fail too.
+/// The next item may fail too.
 #[test]
 fn failures_of_what_takes_one_thing_after_the_other_are_compared_as_they_stand() {
     let is_same = |tool: &str, arguments: &str, one: &str, other: &str| {

@@ -1,6 +1,5 @@
-//! How a history came to be, request by request: at each it is decided anew what is dropped and cut, and not again for the
-//! next nine. A later request finds the same decisions for the same beginning, so what the provider has in its prompt cache
-//! stays as it was.
+//! Follows how a history grew, request by request. After a request that changes what is dropped and cut, the next nine change
+//! nothing. A later request comes to the same decisions for the same beginning, so the provider's prompt cache of it stays valid.
 
 use sentinel_llm_api::{
     conversation::Role,
@@ -11,7 +10,7 @@ use super::{CLEARED, TRIMMED, truncation::Truncated};
 use sentinel_config::price::BYTES_A_TOKEN;
 use sentinel_config::{BoundsPolicy, PruningPolicy};
 
-/// Requests from one that moves a cut to the next that may.
+/// A request that moves a cut is followed by the next such request after this many at the earliest.
 const BLOCK: usize = 10;
 
 /// What becomes of an old result.
@@ -31,14 +30,14 @@ pub struct Old<'a> {
     pub texts: Option<MeasuredTexts<'a>>,
     /// Bytes that the cut saves.
     pub saved: usize,
-    /// Bytes of what it says now.
+    /// Bytes of its content as it is sent now.
     bytes: usize,
     can_be_cleared: bool,
     /// Characters before it was cleared.
     characters: usize,
 }
 
-/// What the newest request comes to.
+/// The decisions for the newest request.
 pub struct Followed<'a> {
     /// Messages before this one are dropped.
     pub first: usize,
@@ -53,7 +52,7 @@ pub struct Follow<'f, 'a> {
     policy: &'f BoundsPolicy,
     truncated: &'f Truncated<'a>,
     window: usize,
-    /// Bytes that the model gets, and got with the request before.
+    /// Bytes that the model gets with this request, and with the request before.
     bytes: usize,
     before: Option<usize>,
     /// Bytes of each message as it is sent.
@@ -68,7 +67,7 @@ pub struct Follow<'f, 'a> {
     old: Vec<Old<'a>>,
     /// The first message whose results are not old.
     young: usize,
-    /// The first of `old` that was not looked at to be cleared.
+    /// The first of `old` that was not considered for clearing yet.
     uncleared: usize,
     /// The first of `old` that is not dropped.
     undropped: usize,
@@ -111,7 +110,7 @@ impl<'f, 'a> Follow<'f, 'a> {
         }
     }
 
-    /// Goes through all requests. Where the provider keeps some of the history, nobody knows what it takes.
+    /// Goes through all requests. If the provider keeps a part of the history, its size is not known, so nothing is done.
     pub fn whole_run(mut self) -> Followed<'a> {
         let nothing = Followed { first: 0, old: Vec::new(), crosses: false };
         if !self.policy.follows() || self.outline.is_part || !self.outline.is_list() {
@@ -143,7 +142,7 @@ impl<'f, 'a> Follow<'f, 'a> {
         Followed { first: self.first, old: self.old, crosses }
     }
 
-    /// A request with the messages before `end`.
+    /// Decides for a request with the messages before `end`.
     fn request(&mut self, end: usize) {
         self.requests = self.requests.saturating_add(1);
         let may_move = self.moved.is_none_or(|moved| self.requests.saturating_sub(moved) >= BLOCK);
@@ -160,7 +159,7 @@ impl<'f, 'a> Follow<'f, 'a> {
     fn drop_turns(&mut self, end: usize) -> bool {
         let over = self.users.len().checked_sub(self.policy.history).filter(|_| self.policy.history > 0);
         let Some(first) = over.and_then(|over| self.users.get(over)).copied() else { return false };
-        // The first turn of all may have something before it.
+        // Something may stand before the very first turn.
         if first <= self.first || over == Some(0) {
             return false;
         }
@@ -212,7 +211,7 @@ impl<'f, 'a> Follow<'f, 'a> {
         at.and_then(|at| self.assistants.get(at)).copied().unwrap_or(0)
     }
 
-    /// Looks at a result that has become old; true where it loses its middle.
+    /// Adds a result that has become old. Returns whether it loses its middle.
     fn trim(&mut self, pruning: &PruningPolicy, entry: usize, number: usize) -> bool {
         let Some(result) = self.outline.entries.get(entry).and_then(|entry| entry.results.get(number)) else {
             return false;
@@ -246,7 +245,7 @@ impl<'f, 'a> Follow<'f, 'a> {
         is_trimmed
     }
 
-    /// Replaces the oldest result that is not replaced yet; true where it saves something.
+    /// Replaces the oldest result that is not replaced yet. Returns whether that saves something.
     fn clear(&mut self) -> bool {
         let Some(old) = self.old.get_mut(self.uncleared) else { return false };
         let Some(saved) = old.bytes.checked_sub(CLEARED.len().saturating_add(2)) else { return false };

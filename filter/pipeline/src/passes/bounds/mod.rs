@@ -1,5 +1,6 @@
-//! Bounds: how much of a history reaches the model. Long texts are cut, turns beyond the limit dropped, old results cut down,
-//! calls and results paired; and the model is told before its window is full. All of it follows from the request alone.
+//! Bounds: how much of a history reaches the model. Long texts are cut, turns beyond the limit are dropped, old results are cut
+//! down, and calls and results are paired. The model gets a hint before its window is full. All this depends on the request
+//! alone.
 
 use sentinel_detect::verdict::{Finding, Signal, Verdict};
 use sentinel_llm_api::{
@@ -29,7 +30,7 @@ const TRIMMED: &str = "...";
 /// Stands for a result that was cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
-/// Adds the edits to the case, and a finding where the model is to be told that its window is almost full.
+/// Adds the edits to the case, and a finding if the model must be told that its window is almost full.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let Seen { config, conversation, body, .. } = seen;
     let policy = case.policy.bounds;
@@ -59,8 +60,8 @@ fn is_short(policy: &BoundsPolicy, body: &[u8]) -> bool {
     !policy.repair && !policy.follows() && fits(policy.message) && fits(policy.result)
 }
 
-/// Makes the changes; says whether messages were dropped. A result that is dropped is not cut, one that is cleared is not
-/// trimmed, one that is trimmed is not truncated.
+/// Makes the changes. Returns whether messages were dropped. A result that is dropped is not cut, one that is cleared is not
+/// trimmed, and one that is trimmed is not truncated.
 fn apply(
     outline: &Outline<'_>,
     truncated: &Truncated<'_>,
@@ -81,7 +82,7 @@ fn apply(
         if changes.is_dropped(old.entry) {
             continue;
         }
-        // What truncation would have cut is gone with the rest.
+        // What truncation would have cut is cut now too.
         let saved = old.saved.saturating_add(truncated.saved(old.entry, old.number));
         match (old.state, &old.texts, &policy.pruning) {
             (OldResult::Trimmed, Some(texts), Some(pruning)) => {
@@ -114,7 +115,7 @@ fn apply(
 /// What was done, for the metrics.
 struct Tally {
     done: Vec<(Bound, u64)>,
-    /// Bytes that each saves: of messages that no earlier request had, and of others.
+    /// Bytes that each saves: of messages that no earlier request had, and of other messages.
     saved: [(Bounding, u64, u64); 3],
     /// The first message that no earlier request had.
     newest: usize,
@@ -172,7 +173,7 @@ impl Tally {
             bytes.checked_div(bytes_a_token).unwrap_or(0)
         };
         for (kind, new, old) in self.saved {
-            // What was sent before is in the provider's cache.
+            // Messages that were sent before are in the provider's cache.
             let usage = Usage { input: tokens(new), cached: tokens(old), output: 0 };
             let all = usage.input.saturating_add(usage.cached);
             if all == 0 {

@@ -1,4 +1,4 @@
-//! Texts that are too long by themselves: what is cut of them depends on nothing else, so it is the same in every request.
+//! Texts that are too long by themselves. What is cut of them depends on nothing else, so the cut is the same in every request.
 
 use sentinel_llm_api::outline::{Changes, Cut, MeasuredTexts, Outline, OutlineEntry};
 
@@ -21,7 +21,7 @@ impl Long<'_> {
 
 /// All that is over its bound, in its order.
 pub struct Truncated<'a> {
-    /// The message, and the result in it; none for what its user says.
+    /// The message, and the index of the result in it. `None` for what the user says.
     pub long: Vec<(usize, Option<usize>, Long<'a>)>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Truncated<'a> {
         Self { long: all }
     }
 
-    /// Bytes of a message without what is cut of it.
+    /// Bytes of a message after the cuts.
     pub fn size(&self, at: usize, entry: &OutlineEntry<'_>) -> usize {
         let first = self.long.partition_point(|(entry, ..)| *entry < at);
         let here = self.long.iter().skip(first).take_while(|(entry, ..)| *entry == at);

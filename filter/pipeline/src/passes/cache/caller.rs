@@ -1,5 +1,5 @@
-//! Who asks, as far as the cache is concerned: what separates its answers from those of others, and whether the provider has
-//! just refused him. What is stored is a digest.
+//! Who asks, for the cache: whose answers are kept apart from those of others, and whether the provider has just refused this
+//! caller. Only a digest is stored.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,10 @@ use sentinel_config::Config;
 
 use crate::{host::Facts, note::Note, shared_data};
 
-/// Headers that say who asks, or with what right. Who has another is another client, unless a filter before this one says who it is.
+/// Headers that say who asks, or with which rights. Callers with different headers are different clients, unless a filter before
+/// this one says who they are.
 pub fn credentials(host: &dyn Facts) -> Vec<(String, Vec<Vec<u8>>)> {
-    // Sorted as other lists of names are, so that the module has the code once.
+    // Sorted like other lists of names, so that the module has the code only once.
     let mut names: Vec<Cow<'_, str>> = host.request_header_names().into_iter().map(Cow::Owned).collect();
     names.sort_unstable();
     names.dedup();
@@ -23,7 +24,8 @@ pub fn credentials(host: &dyn Facts) -> Vec<(String, Vec<Vec<u8>>)> {
         .collect()
 }
 
-/// Whether a header of this name may say who asks: by its shape, so that the keys of an unknown provider separate answers too.
+/// Whether a header of this name may say who asks. It is judged by its form, so that the keys of an unknown provider keep answers
+/// apart too.
 fn is_credential(name: &str) -> bool {
     let holds = [
         "authorization",
@@ -44,13 +46,13 @@ fn is_credential(name: &str) -> bool {
         "jwt",
     ];
     let last = name.rsplit(['-', '_']).next().unwrap_or(name);
-    // What the client's program is called is not who asks.
+    // The name of the client's program does not say who asks.
     holds.iter().any(|part| name.contains(part)) && !name.ends_with("user-agent")
         || matches!(last, "key" | "token" | "auth" | "assertion")
 }
 
-/// Whether the request is signed (AWS Signature Version 4) and nobody says whose it is: a signature that was made up has the same
-/// key, and only the provider can tell.
+/// Whether the request is signed (AWS Signature Version 4) and no other header says whose it is. A made-up signature may name the
+/// same key, and only the provider can tell.
 pub fn is_only_signed(config: &Config, host: &dyn Facts) -> bool {
     let is_signed = host
         .request_header_values("authorization")
@@ -59,7 +61,7 @@ pub fn is_only_signed(config: &Config, host: &dyn Facts) -> bool {
     is_signed && principal(config, host).is_none()
 }
 
-/// The header that says who asks, where a filter before this one has seen the key.
+/// The header that says who asks, if a filter before this one has checked the key.
 pub fn principal<'c>(config: &'c Config, host: &dyn Facts) -> Option<&'c str> {
     config.principal.as_deref().filter(|name| host.request_header(name).is_some_and(|name| !name.is_empty()))
 }
@@ -82,12 +84,13 @@ pub fn caller(config: &Config, host: &dyn Facts) -> u64 {
     u64::from_le_bytes(digest.finalize().as_bytes().first_chunk().copied().unwrap_or_default())
 }
 
-/// Whether the provider refused this caller when it was last asked, with 401: his key may be revoked.
+/// Whether the provider's last answer to this caller was a 401: the key may be revoked.
 pub fn is_refused(caller: u64, host: &dyn Facts) -> bool {
     shared_data::is_refused(host, caller)
 }
 
-/// The provider has answered. A 401 says that the key is not one; a success says that it is again. A 403 concerns the request alone.
+/// The provider has answered. A 401 says that the key is not valid, and a success says that it is valid again. A 403 is only
+/// about this request.
 pub fn answered(caller: u64, status: &[u8], host: &dyn Facts, notes: &mut Vec<Note>) {
     match status {
         b"401" => shared_data::change_refused(host, caller, notes, true),

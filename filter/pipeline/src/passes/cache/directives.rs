@@ -24,7 +24,7 @@ impl Directives {
                 separates
             });
             let parts: Vec<&[u8]> = parts.collect();
-            // A quotation that does not end says nothing about what stands behind it.
+            // A quotation that does not end says nothing about what stands behind it, so every comma separates.
             let parts = if in_quotes { value.split(|byte| *byte == b',').collect() } else { parts };
             parts.into_iter().for_each(|part| found.add(part));
         }

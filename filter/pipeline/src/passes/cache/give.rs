@@ -1,4 +1,4 @@
-//! Whether an answer that was found is given, and how it reads in the provider's form.
+//! Whether an answer that was found is given, and how it is written in the provider's form.
 
 use sentinel_detect::verdict::Verdict;
 use sentinel_llm_api::{
@@ -20,7 +20,7 @@ use crate::{
     stored::{LookupKind, LookupReply, StoredAnswer},
 };
 
-/// Notes what the service found; `reply` is an error where it was not asked, or has not answered.
+/// Notes what the service found. `reply` is an error if the service was not asked, or has not answered.
 pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>) {
     let Some(Cached { key: Some(key), found: found @ LookUp::Open }) = &mut case.cache else { return };
     let reply = match reply {
@@ -41,7 +41,7 @@ pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>
         LookupKind::Bypass => {
             let cause = CacheBypass::of_service(&reply.cause);
             *found = LookUp::Bypass(cause);
-            // What can be stored without the model is; and what could not be read was erased.
+            // Without the model, an answer can still be stored for the same text. An entry that could not be read was erased.
             if !matches!(cause, CacheBypass::Embedding | CacheBypass::Corrupted) {
                 case.cache = Some(Cached::bypass(cause));
             }
@@ -51,14 +51,14 @@ pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>
         LookupKind::Semantic => HitKind::Semantic,
     };
     let takes_calls = case.policy.cache.as_ref().is_some_and(|policy| policy.wanted.with_calls);
-    // Arguments hold words of the prompt: other words want others.
+    // Arguments hold words of the prompt. A prompt in other words needs other arguments.
     let may_call = takes_calls && kind == HitKind::Exact;
     let is_whole = |answer: &StoredAnswer| match answer.calls.as_slice() {
         [] => !answer.text.is_empty(),
         calls => may_call && calls.iter().all(FunctionCall::is_sound),
     };
     *found = match reply.answer.filter(is_whole) {
-        // Who goes on from the answer names its id or its calls to the provider, who must know them.
+        // A later request names the answer's id or its calls to the provider, so the provider must know them.
         Some(answer) if key.is_kept && (answer.id.is_empty() || !answer.calls.is_empty()) => {
             LookUp::Bypass(CacheBypass::Kept)
         }
@@ -82,7 +82,7 @@ pub fn settle(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) {
     let sample = case.policy.cache.as_ref().map_or(0.0, |policy| policy.sample);
     if let LookUp::Hit(hit) = &cached.found {
         let similarity = hit.similarity;
-        // What is not given is compared with what comes.
+        // An answer that is not given is compared with the new one.
         cached.key.iter_mut().for_each(|key| key.compare_only = true);
         if decision.is_enforced && sample > 0.0 && is_drawn(sample, around.host.random()) {
             cached.found = LookUp::Miss(similarity);
@@ -106,8 +106,8 @@ fn is_drawn(share: f64, random: u64) -> bool {
     (random as f64) < share * (u64::MAX as f64)
 }
 
-/// The answer in the provider's form, where one is to be given. What it spares is counted, the window remembers it like any
-/// answer, and its calls are on record like any.
+/// The answer in the provider's form, if one is to be given. What it saves is counted, the window remembers it like any answer,
+/// and its calls are recorded like any.
 pub fn reply(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) -> Option<LocalReply> {
     let Surroundings { config, host } = around;
     let Some(Cached { found: LookUp::Hit(hit), .. }) = &case.cache else { return None };
@@ -134,7 +134,7 @@ pub fn reply(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) ->
         created: case.arrived.checked_div(1_000).unwrap_or(0),
         include_usage: case.include_usage,
     });
-    // That is for errors.
+    // This header is for errors.
     reply.headers.retain(|(name, _)| *name != "x-should-retry");
     if config.response_headers {
         reply.headers.extend(record::headers(config, case, decision));

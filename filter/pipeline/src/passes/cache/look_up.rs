@@ -1,4 +1,4 @@
-//! Whether an answer may be looked up for a request, and under what.
+//! Whether an answer may be looked up for a request, and under which key.
 
 use sentinel_detect::history::Tail;
 use sentinel_llm_api::{
@@ -20,7 +20,7 @@ use crate::{
 };
 use sentinel_config::{CachePolicy, Config};
 
-/// The temperature of providers where a request names none.
+/// The temperature that providers use if a request names none.
 const DEFAULT_TEMPERATURE: f64 = 1.0;
 
 /// Adds what is looked up for a request that ends in a user's text.
@@ -57,7 +57,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     (case.cache, case.lookup) = (Some(cached), lookup);
 }
 
-/// Under what an answer may be stored, and whether a stored one may be given.
+/// The key under which an answer may be stored, and whether a stored one may be given.
 fn key(
     config: &Config,
     policy: &CachePolicy,
@@ -70,7 +70,7 @@ fn key(
     if wanted.no_store {
         return Err(CacheBypass::NoStore);
     }
-    // An answer to a request that was changed by us is no answer to this one.
+    // If the filter changed the request, the answer is not an answer to the request as it was sent.
     if !case.findings.is_empty() {
         return Err(CacheBypass::Loop);
     }
@@ -119,7 +119,7 @@ impl From<Unfit> for CacheBypass {
     }
 }
 
-/// The threshold that the request asks for.
+/// The threshold that the request wishes for.
 fn wish(host: &dyn Facts) -> Option<f64> {
     let value = host.request_header("x-sentinel-cache-threshold")?;
     std::str::from_utf8(&value).ok()?.trim().parse().ok()

@@ -1,12 +1,12 @@
-//! Whether a request makes the user's text the material that is worked on: to be translated, corrected, classified. Then another
-//! wording is another task, so only the same text shares an answer. A word too many here costs one request.
+//! Whether a request makes the user's text the material for work: to be translated, corrected, classified. Then another wording
+//! is another task, so only the same text shares an answer. If this list has a word too many, it only costs a request.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use sentinel_llm_api::question::Question;
 use sentinel_text::words;
 
-/// What words for work on a text begin with, one language a line.
+/// Beginnings of words for work on a text, one language a line.
 const STEMS: &str = "\
 translat proofread rewrit reword rephras paraphras gramma spelling misspell classif categoriz categoris sentiment transcrib translit verbatim copyedit \
 politeness formality profanity grading essay autocorrect punctuat tokeni phonetic pronunc rhym \
@@ -17,7 +17,7 @@ vertaal vertal herschrijf tłumacz przetłumacz poprawi przepisz klasyfik \
 översätt oversæt oversett rätta retskriv omskriv klassific \
 перевод перевед перевест исправ перефраз переформул классифиц çevir düzelt sınıflandır ترجم अनुवाद";
 
-/// In scripts that write no spaces.
+/// The same in scripts without spaces.
 const UNSPACED: &str = "翻译;翻譯;译成;改写;校对;纠正;分类;情感;翻訳;訳して;校正;添削;書き換え;言い換え;分類;번역;교정;분류;바꿔 써;แปล";
 
 /// Whether the instructions, an earlier text or a tool of the request speak of work on a text.
@@ -26,7 +26,7 @@ pub fn works_on_text(question: &Question<'_>) -> bool {
 }
 
 fn speaks_of_it(text: &str) -> bool {
-    /// By the first letter.
+    /// The stems by their first letter.
     static BY_LETTER: LazyLock<HashMap<char, Vec<&str>>> = LazyLock::new(|| {
         let mut stems: HashMap<char, Vec<&str>> = HashMap::new();
         for stem in STEMS.split_ascii_whitespace() {

@@ -1,6 +1,6 @@
-//! Cache: an answer that was given before is given again. On the way in it is decided whether one may be looked up
-//! (`look_up`), on the service's reply whether it is given (`give`), and on the way out what of the provider's answer is stored
-//! (`store`). The look-up itself is the service's, and goes along with `ask`.
+//! Cache: an answer that was given before is given again. Before the request, `look_up` decides whether an answer may be looked
+//! up. On the service's reply, `give` decides whether it is given. After the answer, `store` decides what is stored. The service
+//! does the look-up itself, in the call of `ask`.
 
 pub mod caller;
 mod directives;
@@ -15,15 +15,15 @@ use crate::{
     stored::{Partition, StoredAnswer},
 };
 
-/// What a request has to do with the cache.
+/// What the cache knows of a request.
 #[derive(Debug)]
 pub struct Cached {
-    /// Under what an answer may be stored. `None`: it is not stored.
+    /// The key under which an answer may be stored. `None`: it is not stored.
     pub key: Option<Key>,
     pub found: LookUp,
 }
 
-/// Under what an answer is stored.
+/// The key under which an answer is stored.
 #[derive(Clone, Debug)]
 pub struct Key {
     pub partition: Partition,
@@ -32,9 +32,9 @@ pub struct Key {
     pub is_kept: bool,
     /// Only the same text shares the answer.
     pub is_exact: bool,
-    /// What came near, in the service's words.
+    /// The nearest stored questions, in the service's own form.
     pub candidate: Vec<u8>,
-    /// There was a stored answer that was not given: the new one is only compared with it.
+    /// There was a stored answer that was not given, so the new one is only compared with it.
     pub compare_only: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Hit {
     pub similarity: f64,
     /// Milliseconds.
     pub age: u64,
-    /// By what the administration erases the answer.
+    /// The name by which an administrator erases the answer.
     pub entry: String,
 }
 
@@ -73,7 +73,7 @@ impl Cached {
         Self { key: None, found: LookUp::Bypass(cause) }
     }
 
-    /// How the client and the records call it.
+    /// Its name for the client and in records.
     pub fn label(&self) -> &'static str {
         match &self.found {
             LookUp::Hit(hit) => hit.kind.metric().label(),
@@ -84,7 +84,7 @@ impl Cached {
 }
 
 impl HitKind {
-    /// How it is counted.
+    /// The metric that counts it.
     pub fn metric(self) -> CacheHit {
         match self {
             Self::Exact => CacheHit::Exact,

@@ -1,11 +1,11 @@
-//! Whether a text asks for now: what time it is, the latest price, one's last order. Such an answer is old when it is given again, so
-//! it is neither looked up nor stored. A word too many here costs one request.
+//! Whether a text asks for now: what time it is, the latest price, one's last order. Such an answer would be outdated when it is
+//! given again, so it is neither looked up nor stored. If these lists have a word too many, it only costs a request.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use sentinel_text::words;
 
-/// Words that point at now, at a day as seen from now, or at what is newest, one language a line.
+/// Words for now, for a day seen from now, or for what is newest, one language a line.
 const WORDS: &str = "\
 now next upcoming yet today tonight tomorrow yesterday currently current nowadays latest newest recent recently lately ago trending weather forecast news headlines tonite sunset sunrise outage outages \
 jetzt heute gestern vorgestern morgen übermorgen nächste nächster nächsten derzeit aktuell aktuelle aktuellen aktueller aktuelles momentan gerade neueste neuesten neuester neuestes kürzlich wetter nachrichten regnet regnen draußen schneit uhrzeit würfle wochentag geöffnet kontostand \
@@ -20,7 +20,7 @@ idag ikväll imorgon igår nuvarande senaste nyligen väder nyheter klockan klok
 şimdi bugün yarın dün güncel hava haberler neredeyim nerede kimim yağmur adım yaşındayım \
 kello hodin";
 
-/// The same in several words, each between spaces.
+/// Phrases with the same meaning. `>` is the beginning of the text, and a full stop is its end.
 const PHRASES: &str = "\
 \u{20}what time ; which time ; what day is ; is it .; what date is ; season is it ; the date .; the time .;\
 \u{20}the time in ; so far ; at the moment ; long until ; long till ;s until ;s since ; since the last ;\
@@ -42,26 +42,26 @@ const PHRASES: &str = "\
 \u{20}che giorno ; welke dag ; i går ; i dag ; i morgen ; сколько времени ; где моя ; где мой ; где мои ; jam berapa ; hoe laat ;\
 \u{20}op dit moment ; która godzina ; который час ; saat kaç ; saya .";
 
-/// What is one's own or of a time, and is the last of it: "my last order", "last week", "this month".
+/// Words for what is one's own or a span of time, and for the last of it: "my last order", "last week", "this month".
 const OWN: &str = "my our mein meine meinen meiner unser unsere mon ma mes notre nos mi mis nuestro nuestra meu minha nosso nossa mio mia nostro nostra mijn ons onze mój moja";
 const LAST: &str = "last previous open letzte letzten letzter letztes dernier dernière derniers dernières último última últimos últimas ultimo ultima laatste vorige ostatni ostatnia";
 const POINTING: &str = "this these past coming diese dieser diesen dieses ce cette cet este esta pasado pasada passado passada deste desta questa questo scorsa scorso deze dit ten ta этой прошлой bu geçen";
 const TIMES: &str = "second minute minutes hour hours morning afternoon evening night day days week weeks weekend month months quarter year years season monday tuesday wednesday thursday friday saturday sunday \
     woche monat jahr wochenende semaine mois année an soir matin nuit noche noite semana mes año ano mês settimana mese anno week maand jaar tydzień miesiąc rok неделе hafta ay";
 
-/// What somebody has done who may do it again: without a year, the last time is meant.
+/// Words for something that may be won again. Without a year, the last time is meant.
 const WON: &str =
     "won wins gewonnen gagné ganó ganando vinto vince ganhou ganhando wint vant wygrał kazandı выиграл فاز";
-/// What a thing is for a while, at the end of a question that begins so: "is the shop open".
+/// Words for a state that does not last, at the end of a question that begins with one of `ASKING`: "is the shop open".
 const STATES: &str = "win open closed down up available delayed out over alive working here live ended arrived shipped happening temperature offen";
 const ASKING: &str = "is are has do did what who which hat ist";
-/// Before what is one's own: "what is my name".
+/// Words before what is one's own: "what is my name".
 const BEING: &str = "is are what's where's ist est est es está è dov'è é waar";
 const REASONS: &str = "why warum pourquoi";
 const CURRENCIES: &str = "usd eur gbp jpy chf btc dollar dollars euro euros yen rupees pesos dolar dólar bitcoin ethereum gold oil gas stock share";
 const VALUES: &str = "worth price at kaç está";
 
-/// What a word of each list is.
+/// A bit for each of the lists.
 const NOW: u16 = 1;
 const OF_ONE: u16 = 2;
 const IS_LAST: u16 = 4;
@@ -75,7 +75,7 @@ const REASON: u16 = 512;
 const CURRENCY: u16 = 1024;
 const VALUE: u16 = 2048;
 
-/// In scripts that write no spaces.
+/// The same as `WORDS`, in scripts without spaces.
 const UNSPACED: &str = "现在;今天;明天;昨天;今晚;最新;目前;当前;刚才;最近;几点;本周;这周;上周;本月;天气;现今;今年;下周;上个月;下个月;这个月;\
     后天;前天;来週;来月;先月;今朝;今晩;現在;今日;明日;昨日;今夜;今週;先週;今月;何時;天気;最近の;지금;오늘;내일;어제;현재;\
     최신;최근;몇\u{a0}시;몇 시;날씨;이번\u{a0}주;이번 주;다음 주;지난주;지난 주;วันนี้;ตอนนี้;พรุ่งนี้;\
@@ -83,7 +83,7 @@ const UNSPACED: &str = "现在;今天;明天;昨天;今晚;最新;目前;当前;
 
 /// Whether the answer depends on when it is given.
 pub fn asks_for_now(text: &str) -> bool {
-    /// What each word is.
+    /// The lists in which each word stands.
     static KINDS: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
         let mut kinds = HashMap::new();
         let lists =
@@ -147,7 +147,7 @@ fn has_phrase(words: &[&str]) -> bool {
     PHRASES.split(';').any(|phrase| text.contains(phrase))
 }
 
-/// Whether one currency is asked for in another, or its worth.
+/// Whether a text asks for one currency in another, or for its value.
 fn is_exchange(words: &[&str], kinds: &[u16], all: u16) -> bool {
     let mut named = words.iter().zip(kinds).filter(|(_, kind)| **kind & CURRENCY != 0).map(|(word, _)| word);
     named.next().is_some_and(|first| all & VALUE != 0 || named.any(|other| other != first))

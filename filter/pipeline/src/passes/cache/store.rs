@@ -1,5 +1,4 @@
-//! What of a provider's answer is stored: a whole text with status 200, in the form that was asked for, and calls where they are
-//! wanted.
+//! What is stored of a provider's answer: a whole text with status 200, in the form that was asked for, and calls if they are wanted.
 
 use sentinel_llm_api::{
     answer_reader::AnswerReader,
@@ -22,7 +21,7 @@ use sentinel_config::CachePolicy;
 #[derive(Debug)]
 pub struct Awaited {
     key: Key,
-    /// How the answer was asked for.
+    /// The framing that was asked for.
     framing: Framing,
     wanted: RepeatableLimits,
     ttl: u32,
@@ -35,12 +34,12 @@ pub fn awaited(case: &mut Case) -> Option<Awaited> {
     let framing = case.framing;
     let CachePolicy { wanted, ttl, obeys_provider, .. } = *case.policy.cache.as_ref()?;
     let Cached { key, found } = case.cache.take()?;
-    // A hit that was not given is learned from.
+    // A stored answer that was not given is compared with the new one, so the cache learns from it.
     let is_wanted = !matches!(found, LookUp::Open);
     key.filter(|_| is_wanted).map(|key| Awaited { key, framing, wanted, ttl, obeys_provider })
 }
 
-/// Whether the provider forbids to store its answer for others, or at all.
+/// Whether the provider forbids storing its answer, for others or at all.
 fn is_private(host: &dyn Facts) -> bool {
     let said = Directives::of(&host.response_header_values("cache-control"));
     said.no_store || said.private
@@ -57,7 +56,7 @@ impl Awaited {
     ) -> (Option<Self>, Option<AnswerReader>) {
         let is_200 = host.response_header(":status").as_deref() == Some(b"200");
         let content_type = host.response_header("content-type").unwrap_or_default();
-        // An array is told from one text by its first character.
+        // An array is told from a single text later, by its first character.
         let wanted = if self.framing == Framing::JsonArray { Framing::Json } else { self.framing };
         let cause = match &reader {
             _ if !is_200 => CacheBypass::AnswerStatus,
@@ -74,7 +73,7 @@ impl Awaited {
 
     /// What is to be done, now that the answer is over.
     fn whole(self, around: &Surroundings<'_>, case: &mut AnswerCase) -> Result<StoreOrder, CacheBypass> {
-        // Who gets it from the cache gets no header that says what it is.
+        // A client that gets the answer from the cache gets no header that marks it as silent.
         let answer = case.answer.as_mut().filter(|_| !case.is_silent).ok_or(CacheBypass::AnswerIncomplete)?;
         let Content { text, calls } = match answer.content.take() {
             Some(Ok(content)) => content,
@@ -83,7 +82,7 @@ impl Awaited {
             Some(Err(NotRepeatable::Incomplete)) | None => return Err(CacheBypass::AnswerIncomplete),
         };
         let id = if self.key.is_kept { answer.id.clone() } else { String::new() };
-        // A result names its call to the provider, who would not know the ids that are given with calls.
+        // A result names its call to the provider. The provider would not know the ids that the cache gives to calls.
         if self.key.is_kept && (id.is_empty() || !calls.is_empty()) {
             return Err(CacheBypass::Kept);
         }
@@ -120,7 +119,7 @@ pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     case.notes.push(note);
 }
 
-/// The response ended before its end. Returns whether it was to be stored.
+/// The answer was cut off before its end. Returns whether it was to be stored.
 pub fn cut_off(case: &mut AnswerCase) -> bool {
     let was_awaited = case.awaited.take().is_some();
     if was_awaited {

@@ -1,5 +1,5 @@
-//! Clean: what models leave in their texts that is not meant for a reader does not reach the agent. In a stream all that is
-//! no text passes at once, and a text waits only for what may be the beginning of something that goes.
+//! Clean: what models leave in their texts that is not meant for a reader does not reach the agent. In a stream, everything but
+//! text passes at once. Text waits only if something that must be removed may have begun.
 
 mod texts;
 
@@ -23,7 +23,7 @@ use sentinel_config::{Mode, Policy};
 pub struct Clean {
     rewriter: Rewriter,
     texts: Texts,
-    /// In `observe` it is only counted what would go.
+    /// Whether it is enforced. In `observe`, what would be removed is only counted.
     is_enforced: bool,
     /// Bytes that came, and bytes that passed.
     came: usize,
@@ -55,14 +55,14 @@ impl Clean {
         passed
     }
 
-    /// The changed length of an answer that came with this one. Returns `None` when it has not changed.
+    /// The new length of an answer that came with this length. Returns `None` when it has not changed.
     pub fn length(&self, came_with: u64) -> Option<u64> {
         let length = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let changed = came_with.saturating_sub(length(self.came)).saturating_add(length(self.passed));
         (changed != came_with).then_some(changed)
     }
 
-    /// What went.
+    /// Counts what was removed.
     fn note(&self, dialect: &'static str, notes: &mut Vec<Note>) {
         let cut = Removal::VARIANTS.iter().copied().filter(|removal| self.texts.cuts().has(*removal));
         notes
@@ -73,7 +73,7 @@ impl Clean {
     }
 }
 
-/// Puts on record what went of an answer, and whether it says that there is nothing to say.
+/// Records what was removed from an answer, and whether it says that there is nothing to say.
 pub fn run(_: &Surroundings<'_>, case: &mut AnswerCase) {
     let (Some(clean), dialect) = (&case.clean, case.dialect.label()) else { return };
     clean.note(dialect, &mut case.notes);
@@ -84,7 +84,7 @@ pub fn run(_: &Surroundings<'_>, case: &mut AnswerCase) {
     }
 }
 
-/// Whether an answer says that there is nothing to say. One with calls goes on.
+/// Whether an answer says that there is nothing to say. An answer with calls does not.
 fn is_silent(answer: &Answer) -> bool {
     answer.calls.is_empty() && is_no_reply(&answer.text)
 }

@@ -13,7 +13,7 @@ use sentinel_llm_api::{
 
 /// Texts of one answer that are cleaned.
 const MOST: usize = 64;
-/// Places of texts in one event or whole answer that are looked at: each is looked for among the others.
+/// Most texts in one event or whole answer. Each is compared with the others.
 const MOST_PLACES: usize = 4_096;
 
 #[derive(Debug)]
@@ -29,9 +29,9 @@ pub struct Texts {
 struct Text {
     cleaner: Cleaner,
     has_said: bool,
-    /// It cannot be read: the rest is as it comes.
+    /// It cannot be read, so the rest stays as it comes.
     is_off: bool,
-    /// The event with its last piece, and where that stands in it: what is held comes in one like it.
+    /// The event with its last piece, and the place of the piece in it. What is held is sent in an event of the same form.
     pattern: Option<(String, Range<usize>)>,
 }
 
@@ -44,7 +44,7 @@ impl Texts {
         self.cuts
     }
 
-    /// Whether something is as it came, because it is too long or cannot be read.
+    /// Whether something stayed as it came, because it is too long or cannot be read.
     pub fn is_partial(&self) -> bool {
         self.is_partial
     }
@@ -57,7 +57,7 @@ impl Texts {
                 spoken.push(event);
             }
         };
-        // What is no answer of the dialect has no texts.
+        // An answer that is not of the dialect has no texts.
         let _ = self.dialect.read_answer(payload, &mut EventSink::new(&mut visit));
         spoken
     }
@@ -75,7 +75,7 @@ impl Texts {
         self.open.get_mut(at).map(|(_, text)| text)
     }
 
-    /// More of a text; what is left of it.
+    /// Cleans more of a text. Returns what is left of it.
     fn piece(&mut self, block: Block, said: &str, is_last: bool, at: (&str, Range<usize>)) -> Option<String> {
         let text = self.text(block).filter(|text| !text.is_off)?;
         let mut left = String::with_capacity(said.len());
@@ -92,7 +92,7 @@ impl Texts {
         Some(left)
     }
 
-    /// A text is over, or cannot be read on: the event with what is held of it.
+    /// A text is over, or the rest of it cannot be read. Returns an event with what is held of it.
     fn end(&mut self, block: Block) -> Option<String> {
         let text = self.text(block)?;
         let left = text.finish();
@@ -104,7 +104,7 @@ impl Texts {
         })
     }
 
-    /// The events with what is held of these texts, which are over.
+    /// These texts are over. Returns the events with what is held of them.
     fn end_all(&mut self, which: Option<Block>) -> Vec<String> {
         let is_meant = |block: Block| which.is_none_or(|which| which == block);
         let blocks: Vec<Block> =
@@ -126,7 +126,7 @@ impl Texts {
 }
 
 impl Text {
-    /// What comes last.
+    /// Returns what is held at the end.
     fn finish(&mut self) -> String {
         let mut left = String::new();
         self.cleaner.finish(&mut left);
@@ -135,7 +135,7 @@ impl Text {
     }
 }
 
-/// The edit that puts `left` in the place of a string. Returns `None` when the string says that already.
+/// The edit that replaces a string with `left`. Returns `None` when the string does not change.
 fn edited(json: &str, text: Raw<'_>, said: &str, left: &str) -> Option<Edit> {
     if said == left { None } else { edit::replace(json, text, json::quoted(left)).ok() }
 }
@@ -144,7 +144,7 @@ fn applied(json: &str, edits: &[Edit]) -> Option<String> {
     if edits.is_empty() { None } else { String::from_utf8(edit::apply(json, edits)?).ok() }
 }
 
-/// Whether a text of this block comes among these, or its end.
+/// Whether more of this text comes, and whether its end comes.
 fn comes(rest: &[AnswerEvent<'_>], wanted: Block) -> (bool, bool) {
     let more = |event: &AnswerEvent<'_>| matches!(event, AnswerEvent::Text(piece) if piece.block == wanted);
     let end = |event: &AnswerEvent<'_>| match event {
@@ -155,7 +155,7 @@ fn comes(rest: &[AnswerEvent<'_>], wanted: Block) -> (bool, bool) {
 }
 
 impl EventRewrite for Texts {
-    /// A text in one piece goes through all steps.
+    /// A text in one piece is cleaned in one step.
     fn whole(&mut self, json: &str) -> Option<String> {
         let spoken = self.spoken(Payload::Whole(json));
         if spoken.len() > MOST_PLACES {
@@ -201,7 +201,7 @@ impl EventRewrite for Texts {
                 }
                 AnswerEvent::Text(Piece { block, text, is_all, .. }) => {
                     let (Some(said), Some(place)) = (json::string(*text), json::span(json, *text)) else {
-                        // Half a character: what is held goes before it, and the rest as it comes.
+                        // The piece holds half a character. What is held is sent before it, and the rest stays as it comes.
                         changed.before.extend(self.end(*block));
                         if let Some(text) = self.text(*block) {
                             text.is_off = true;

@@ -1,6 +1,6 @@
-//! A run in the words of each provider: the request that carries a history, and the answer that is the next turn.
-//! Written from the providers' documentation, not from the filter's code: it is the other side of the test.
-//! One file a dialect; what they share is here.
+//! A run in the format of each provider: the request that carries a history, and the answer that is the next turn. It is written
+//! from the providers' documentation and not from the filter's code, because it is the other side of the test. One file a
+//! dialect; what they share is here.
 
 pub mod anthropic;
 pub mod bedrock;
@@ -55,7 +55,7 @@ fn instructions(history: &[RecordedMessage]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Arguments as the object that some dialects demand. The key order of the model is kept. What is no object becomes a
+/// Arguments as the object that some dialects require. The order of the model's keys is kept. A value that is no object becomes a
 /// member of one.
 fn object(arguments: &str) -> Box<RawValue> {
     #[derive(Serialize)]
@@ -69,13 +69,13 @@ fn object(arguments: &str) -> Box<RawValue> {
     let Some(value) = parsed(arguments) else {
         return raw(&Wrapped { arguments: Cow::Owned(raw(arguments)) });
     };
-    // JSON inside a string: what was meant is the inner one.
+    // JSON inside a string: the inner value was meant.
     let inner = serde_json::from_str::<String>(value.get()).ok().and_then(|text| parsed(&text));
     let value = inner.filter(|inner| inner.get().starts_with(['{', '['])).unwrap_or(value);
     if value.get().starts_with('{') { value } else { raw(&Wrapped { arguments: Cow::Owned(value) }) }
 }
 
-/// A text of JSON as it is, where it is an object.
+/// A JSON text as it is, if it is an object.
 fn as_object(text: &str) -> Option<Box<RawValue>> {
     serde_json::from_str::<Box<RawValue>>(text).ok().filter(|value| value.get().starts_with('{'))
 }
