@@ -1,6 +1,6 @@
-//! Puts the core of the console's page Replay into the service, where `SENTINEL_REPLAY_CORE` names it: a WebAssembly module that is built
-//! before, from `console/replay`. The Makefile does that. It goes in with gzip, as the browser gets it. Without it the service is whole but
-//! for that page, which says so.
+//! Builds the core of the console's page Replay into the service. The core is a WebAssembly module, made from `console/replay` before this
+//! crate is built; the Makefile does that and names the file in `SENTINEL_REPLAY_CORE`. It is packed with gzip here, and served like that.
+//! If the variable is not set, the service works, but its page Replay says that the core is missing.
 
 use std::{env, error::Error, fs, io::Write as _, path::PathBuf};
 
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         None => Vec::new(),
     };
-    // Another path for another content, so that a browser keeps it for good.
+    // A digest of the content (FNV-1a), which is part of the path. So a browser may cache the file forever.
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     println!("cargo:rustc-env={CORE}_TAG={:016x}", core.iter().fold(0xcbf2_9ce4_8422_2325, step));
     let packed = if core.is_empty() {

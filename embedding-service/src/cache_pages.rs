@@ -1,6 +1,6 @@
-//! The administration of the response cache over HTTP: `GET /v1/cache/stats`, `GET /v1/cache/entries/ID` and `DELETE /v1/cache`. They are
-//! served where gRPC is, since that is what the gateway reaches and decides who may ask; and on the operators' port, where reading
-//! entries and erasing are for this machine only: those who read metrics from elsewhere are no administrators.
+//! The administration of the response cache over HTTP: `GET /v1/cache/stats`, `GET /v1/cache/entries/ID` and `DELETE /v1/cache`. The paths
+//! are served on the gRPC port, which the gateway reaches; it decides who may ask. They are also served on the operators' port. There
+//! entries can be read and erased only from this machine, because whoever may read metrics is not always an administrator.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ async fn stats(State(cache): State<Cache>) -> (StatusCode, Json<Value>) {
     let hit_rate = if requests == 0 { 0.0 } else { hits as f64 / requests as f64 };
     let causes: serde_json::Map<String, Value> =
         counts.bypasses.iter().map(|(cause, number)| ((*cause).to_owned(), json!(number))).collect();
-    // A store that does not answer keeps the other figures from nobody.
+    // If the store does not answer, the other figures are shown all the same.
     let stored_items = cache.count().await.ok();
     let tokens = counts.saved_input_tokens.saturating_add(counts.saved_output_tokens);
     let page = json!({
@@ -159,8 +159,8 @@ fn entry_named(name: &str) -> Option<Erase> {
     Some(Erase::Entry(Partition::from_hex(partition)?, EntryId::from_hex(id)?))
 }
 
-/// The filter sends digests of names, never names: of the client that has shown a key (`identity.principal`) and of the tenant's
-/// header, both in one. Who has the digest itself, from a log, gives it as `tenant`.
+/// The tenant as the filter sends it: one digest of the client that has shown a key (`identity.principal`) and of the tenant's header. It
+/// never sends names. A digest from a log can be given as `tenant`.
 fn tenant_as_stored(tenant: Option<&str>, client: Option<&str>) -> String {
     match (tenant, client) {
         (Some(digest), None) if is_digest(digest) => digest.to_owned(),

@@ -9,8 +9,8 @@ use crate::{
     history::Earlier,
 };
 
-/// Highest similarity of two prompts of which the model was given parts only, when the other parts differ: 0.5 is what
-/// unrelated texts have, and nothing better is known of those parts.
+/// If the model was given only parts of two prompts, and the other parts differ, their similarity is at most this. Unrelated texts have 0.5,
+/// and nothing better is known of the other parts.
 const MOST_IF_UNSEEN_DIFFERS: f64 = 0.5;
 
 /// From this similarity on two prompts are related: cosine 0.85.
@@ -63,9 +63,9 @@ pub fn compare(new: &Embedded, earlier: &[Earlier], rules: MatchRules) -> Compar
     comparison
 }
 
-/// Whether an earlier prompt is the same template with other values, which is no repetition. Where its text was not stored
-/// (`LOOP_STORE_PROMPT_TEXT=false`) nobody can tell a rewording from "Process order 17" and "Process order 18": then only
-/// the same vector to the bit, which is the same text, is a repetition.
+/// Whether an earlier prompt is the same template with other values, which is no repetition. If its text was not stored
+/// (`LOOP_STORE_PROMPT_TEXT=false`), a rewording cannot be told from "Process order 17" and "Process order 18". Then only a prompt with the
+/// same vector, and so the same text, counts as a repetition.
 fn is_variant(new: &str, old: &Earlier) -> bool {
     if old.head.is_empty() { old.similarity < 1.0 } else { is_template_variant(new, &old.head) }
 }

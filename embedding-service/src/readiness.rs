@@ -18,7 +18,8 @@ use crate::{
 
 /// How often the delay is measured.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How much of each measurement goes in the running mean: 1/8. The mean, since a queue near its limit is empty now and then.
+/// How much of each measurement goes into the running mean: 1/8. Single measurements say little, because even a queue near its limit is
+/// empty now and then.
 const SMOOTHING: u32 = 8;
 
 /// When prompts wait too long.
@@ -26,8 +27,8 @@ const SMOOTHING: u32 = 8;
 pub struct OverloadLimits {
     /// Longest that a prompt should wait for a worker, on average.
     pub delay: Duration,
-    /// How long it has to be longer, before the service says that it is not ready; and how long it has to be less than
-    /// half of it, before the service says that it is again.
+    /// The delay must stay above the limit for this long before the service says that it is not ready, and below half of the limit for as
+    /// long before it says that it is ready again.
     pub sustained: Duration,
 }
 
@@ -122,7 +123,7 @@ pub async fn watch(
         }
         tokio::select! {
             _ = poll.tick() => {}
-            // A store that ends its reports is one that cannot change.
+            // A store that sends no more reports cannot change, so this branch is then never taken.
             Ok(()) = reachable.changed() => {}
         }
     }

@@ -57,7 +57,7 @@ impl Recorder {
     /// # Errors
     /// When the store does not answer.
     pub async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, StoreError> {
-        // In this order: what leaves the pending ones in between is in the store by then.
+        // The pending prompts are read first. A prompt that stops being pending in between is in the store by then.
         let unstored = self.pending.of_scope(scope.id());
         let start = Instant::now();
         let stored = self.pending.store.recall(scope, vector).await;

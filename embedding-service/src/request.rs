@@ -26,13 +26,13 @@ pub struct ValidRequest {
     pub prompt: String,
     pub rules: MatchRules,
     pub record: bool,
-    /// The answer to look up; none: none.
+    /// The look-up in the response cache. `None` if the call asks for none.
     pub query: Option<Query>,
     /// Compare and remember nothing.
     pub cache_only: bool,
 }
 
-/// What is wrong with a request. Never holds a value of it, but for a number.
+/// What is wrong with a request. Apart from numbers, it never holds a value of the request.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum InvalidRequest {
     #[error("{0} is empty; send a text that is more than white space")]

@@ -35,8 +35,8 @@ const KEEP_ALIVE: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(
 /// Largest request, in bytes. A prompt of 1 MB is fine; one of 64 MB is a mistake.
 pub const MAX_MESSAGE: usize = 4 << 20;
 
-/// The name by which gRPC health says that the process answers, for whoever would restart it otherwise. Whether callers should
-/// be sent here is another matter: that is said of the whole server (`""`) and of the service.
+/// The name under which gRPC health says that the process answers, for a liveness probe. Whether callers should be sent here is said for the
+/// whole server (`""`) and for the service.
 pub const LIVENESS: &str = "liveness";
 
 /// All that is served on every socket, and the handle that sets what health says.

@@ -154,7 +154,7 @@ where
         let api = api::router(control.clone()?, access);
         Some(api.merge(console::router(console.clone()?, access)))
     };
-    // The gateway decides who gets there, but so does whoever reaches the port.
+    // Not only the gateway may reach this port, so the pages want the key here.
     let for_gateway = key.and_then(|_| pages_for(Access { reach: Reach::Anywhere, key }));
     let reader = match (&settings.second_opinion, &control, &settings.control) {
         (Some(options), Some(control), Some(ControlOptions { events, .. })) => {
@@ -174,7 +174,7 @@ where
         None => None,
     };
     let operators = listen::tcp("METRICS_ADDR", settings.metrics).await?;
-    // Last: where its file is, everything else is open.
+    // Last: once the file of the socket exists, everything else is open.
     let unix = match &settings.unix_socket {
         Some(socket) => Some(listen::unix(&socket.path, socket.mode).await?),
         None => None,
@@ -261,7 +261,7 @@ impl Running {
     /// Returns how many prompts were lost because the store did not take them in time.
     pub async fn shutdown(mut self) -> usize {
         self.watcher.abort();
-        // It may be in the middle of saying something else, and it holds the pool.
+        // Wait for the watcher: it may just be reporting another state, and it holds the pool.
         let _ = self.watcher.await;
         self.reporter.report(vec![NotReady::Stopping]).await;
         self.stop_grpc.cancel();

@@ -138,7 +138,7 @@ impl LoopService {
         Ok(self.answer(comparison, Some(cache.ended(outcome))))
     }
 
-    /// With the vector of the stored answer's question. Nothing that fails here keeps the answer from being given.
+    /// Compares with the vector of the stored answer's question. If this fails, the answer is given all the same.
     async fn compare_known(
         &self,
         request: &ValidRequest,
@@ -165,8 +165,8 @@ impl LoopService {
             .ok()
     }
 
-    /// Where no vector is stored, the prompt is embedded when its answer has gone: it enters the history, and the next one like it
-    /// finds its vector among the recent ones.
+    /// If no vector is stored, the prompt is embedded after its answer has been sent. Then it enters the history, and the same prompt finds its
+    /// vector among the recent ones.
     fn remember_later(&self, request: &ValidRequest) {
         if !request.record {
             return;

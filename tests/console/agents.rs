@@ -64,7 +64,7 @@ impl Agents {
             "ended" => self.run("crawler", "site-map", stuck(true), 17_000_000).await,
             "cycle" => self.run("invoice-bot", "nightly", cycle(), 28_000_000).await,
             "hostile" => self.run(HOSTILE, &HOSTILE.repeat(100), stuck(false), 1_000_000).await,
-            // How many directives a worker is told that knows of none.
+            // The number of directives that a worker gets if it knows of none.
             "directives" => return self.report(Vec::new()).await.directives.len().to_string(),
             "reserve" => return self.reserve().await,
             other => panic!("{other}: nobody does this"),

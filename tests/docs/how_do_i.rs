@@ -14,7 +14,7 @@ use crate::signals::{Example, examples, play_with};
 
 const PAGE: &str = "docs/how-do-i.md";
 const KEY: &str = "a-key-for-the-page";
-/// Signals that only the real service can find, and what no loop's signal is.
+/// A signal that only the real service can find, and one that is not about a loop in requests to a model.
 const NOT_PLAYED: [&str; 2] = ["semantic", "mcp_breaker"];
 
 fn page() -> String {

@@ -22,7 +22,7 @@ pub struct Example {
     pub turns: Vec<Turn>,
 }
 
-/// A user's text; a call with its result; what an agent says and is answered; a prompt with its answer; or a call through MCP.
+/// One of these: `user`; `call` with `result`; `say` with `answer`; `prompt` with `answer`; or `mcp`, a call through MCP.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Turn {
@@ -33,9 +33,9 @@ pub struct Turn {
     pub prompt: Option<String>,
     pub answer: Option<String>,
     pub mcp: Option<String>,
-    /// The number on it in the picture.
+    /// The number of this row in the picture.
     pub mark: Option<u32>,
-    /// Of the request that has this turn as its last; of a prompt, of the request that asks it. Nothing: allow.
+    /// The verdict on the request that ends with this turn; for a prompt, on the request that asks it. None: allow.
     pub verdict: Option<String>,
 }
 
@@ -168,7 +168,7 @@ async fn the_real_service_finds_the_prompts_alike_that_the_picture_shows() {
 fn every_signal_has_a_picture_on_the_page() {
     let page = fs::read_to_string(parts::root().join("docs/how-it-decides.md")).expect("the page");
     let shown: BTreeSet<String> = examples().into_iter().map(|example| example.signal).collect();
-    // What one request says by itself is no loop, and has no picture.
+    // Signals about a single request are not loops, and have no picture.
     let known: BTreeSet<String> = Signal::ALL
         .iter()
         .filter(|signal| signal.is_loop())

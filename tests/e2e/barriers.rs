@@ -57,12 +57,12 @@ fn utf16(body: &str, mark: &[u8]) -> Vec<u8> {
 
 /// Headers beside the usual ones.
 type Headers = Vec<(&'static str, &'static str)>;
-/// What no filter can read in full: what it is, its headers and body, and the cause that is told.
+/// A request that the filter cannot read in full: its description, headers, body, and the cause that the refusal must name.
 type Slip = (&'static str, Headers, Vec<u8>, &'static str);
-/// A form in which a body can be read: what it is, its headers, the body, and what the provider is to get.
+/// A body in a form that the filter can read: description, headers, body, and what the provider must get.
 type Form = (&'static str, Headers, Vec<u8>, Vec<u8>);
 
-/// Much from few bytes. It takes seconds to make.
+/// A small body that grows to 60 MB when it is decoded. It takes seconds to make.
 static GROWING: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&vec![b' '; 60_000_000]));
 
 fn slips(body: &str) -> Vec<Slip> {
@@ -138,7 +138,7 @@ async fn what_cannot_be_read_in_full_is_refused_where_something_is_forbidden() {
         let mut stack = stack(barrier);
         for dialect in Dialect::ALL {
             let body = dialect.ask("What is the weather like in Oslo today?", false).to_string();
-            // The causes are the same for each barrier: all of them once in each dialect.
+            // The causes do not depend on the barrier. So each barrier gets a part of them, and each dialect gets all.
             for (what, headers, body, cause) in slips(&body).into_iter().skip(number).step_by(barriers.len())
             {
                 let response = stack.post(dialect, &headers, body).await;
@@ -244,7 +244,7 @@ async fn whatever_form_a_body_has_that_can_be_read_denied_tools_are_cut() {
 async fn whatever_form_a_body_has_an_injection_is_blocked() {
     let mut stack = stack(&json!({"guard": {"user": "block"}, "max_body_bytes": 1_048_576}));
     for dialect in Dialect::ALL {
-        // Also with more text on both sides than the guard searches where it only warns.
+        // Once alone, and once between more text than the guard searches when it only warns.
         let padding: String = (0..10_000).map(|n| format!("Line {n} says nothing.\n")).collect();
         for text in [ATTACK.to_owned(), format!("{padding}{ATTACK}\n{padding}")] {
             let body = dialect.ask(&text, false).to_string();
@@ -264,7 +264,7 @@ async fn whatever_form_a_body_has_an_injection_is_blocked() {
             }
         }
     }
-    // It stays under the limit, but becomes far longer than any honest body.
+    // Decoded it stays under `max_body_bytes`, but it grows far more than any honest body.
     for dialect in Dialect::ALL {
         let body = dialect.ask("What is the weather like in Oslo today?", false).to_string();
         let body = body.replacen('{', &format!(r#"{{"metadata":{{"a":"{}"}},"#, "a".repeat(1_000_000)), 1);

@@ -56,7 +56,7 @@ async fn a_spent_budget_stops_requests_of_every_dialect_and_nobody_elses() {
         let agent = dialect.label();
         assert_eq!(stack.ask(dialect, agent, QUESTION).await.verdict(), "allow", "{dialect:?}");
         assert_eq!(stack.ask_stream(dialect, agent, QUESTION).await.verdict(), "allow", "{dialect:?}");
-        // Until then the other worker's share is reserved, not spent.
+        // A worker reports once a second. Until then its part is reserved, not spent.
         until("both are counted", async || {
             let answer = operator.ask(Method::GET, "/v1/budgets?budget=two", &Value::Null).await;
             let all = answer["accounts"].as_array().cloned().unwrap_or_default();
@@ -329,18 +329,17 @@ const CALLERS: usize = 256;
 struct Bills {
     total: u64,
     requests: u64,
-    /// By how much the last request of each caller took more than it probably would.
+    /// For each caller: by how much its last request took more than the filter reserved for it.
     misjudged: HashMap<String, u64>,
 }
 
-/// Answers, and writes the bill: as JSON and as a stream, with usage and without. Some answers are much shorter than was to be expected,
-/// some longer.
+/// Answers and adds to the bill. Answers are JSON or streams, with usage or without it, and some are much shorter or longer than expected.
 fn billed(request: &Received, bills: &Mutex<Bills>) -> Answer {
     let body = request.json();
     let number = body["seed"].as_u64().expect("a number");
     let tokens = |bytes: u64| bytes.div_ceil(4);
     let input = tokens(request.body.len() as u64);
-    // Without the hint that it may have got.
+    // The length without a hint, which may have been added on the way.
     let sent = request.header("x-sent").and_then(|bytes| bytes.parse().ok()).expect("how long it was");
     let output = [300, 1_500, 700, 1_100, 40][(number % 5) as usize];
     let bill = input * INPUT + output * OUTPUT;
@@ -397,9 +396,9 @@ async fn spend(address: SocketAddr, caller: usize, n: u64) -> Option<String> {
     None
 }
 
-/// Each request belongs to a run of its own, so that it is known here what the filter takes for probable. A caller ends with its first
-/// refusal. At the last grant of all, at most the last request of each caller is not yet known to the service with what it really took: the
-/// rest was told, at the latest when the caller's worker asked for the next one. So these make the bound.
+/// Each request belongs to a run of its own, so the test knows how much the filter reserves for it. A caller stops at its first refusal. At
+/// the last grant, the service knows what every request really took, except for the last request of each caller: earlier ones were reported
+/// when the caller's worker asked for the next one. So the bound is what these last requests took beyond their reservations.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_was_misjudged() {
     const LIMIT: u64 = 1_000_000_000;
@@ -431,8 +430,8 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
     for caller in callers.collect::<Vec<_>>() {
         assert_eq!(caller.await.expect("it ends"), "budget; budget=dollar");
     }
-    // What was held at that moment and not used can be spent later, apart from what a worker held that was not heard of for as long as a
-    // lease lasts: on a busy machine that is a part of it.
+    // What leases held at that moment is free again later, so the budget can be used up. On a busy machine a part of it counts as spent,
+    // because a worker was not heard of for as long as its lease lasted.
     let mut n = 10_000;
     until("the budget is used", async || {
         while spend(address, 0, n).await.is_none() {

@@ -85,7 +85,7 @@ async fn no_answer_crosses_from_one_value_of_a_credential_to_another() {
 #[tokio::test]
 async fn a_forged_signature_gets_nothing() {
     let stack = caching(&json!({}));
-    // Behind a filter that says whose it is, the signature is nobody's business any more.
+    // If a filter before this one names the client, the signature does not matter.
     let known = caching(&json!({"identity": {"principal": "x-client-id"}}));
     let signed = |signature: &str| {
         format!(
@@ -126,7 +126,7 @@ async fn a_revoked_key_gets_nothing_until_it_is_one_again() {
         let saying = |cache: &str| (200, cache.to_owned());
         stack.provider.script(faithful);
         stored(&stack, dialect, &alice).await;
-        // A 403 concerns its request alone.
+        // A 403 has no effect on other requests.
         stack.provider.script(refuse(403));
         assert_eq!(of(OTHER).await.0, 403, "{dialect:?}");
         assert_eq!(of(ASK).await, saying("exact"), "{dialect:?}");

@@ -1,7 +1,7 @@
 //! Traps of the project's own sets through the real Envoy, the real service and the real model: one question is answered and
 //! stored, then the other is asked. Each pair has a tenant of its own, so that nothing else could answer. All traps of all sets are judged in
-//! the service (`cache/equality/tests.rs`). Here a part of them, and one pair of each kind in every dialect, show that a text comes there as it
-//! was sent.
+//! the service (`cache/equality/tests.rs`). This test takes a part of them, and one pair of each kind in every dialect. It shows that a text
+//! reaches the service as it was sent.
 
 use std::fs;
 
@@ -19,10 +19,10 @@ struct Pair {
     same_answer: bool,
 }
 
-/// One of so many pairs of each set. It has no divisor in common with the number of dialects, so each dialect gets pairs of all kinds.
+/// One pair in this many is taken from each set. It has no divisor in common with the number of dialects, so each dialect gets pairs of all kinds.
 const ONE_OF: usize = 8;
 
-/// Instructions that leave the user's text a question, and some that make it the material of the work.
+/// Instructions with which the user's text stays a question. `TRANSLATE`: instructions that make it material to be worked on.
 const BRIEF: &str = "Be brief.";
 const TRANSLATE: &str = "Translate the user's text into French.";
 
@@ -112,7 +112,7 @@ async fn ask(stack: &Stack, set: &str, number: usize, case: &Case, text: &str) -
     let Case { dialect, instructions, .. } = *case;
     let body = dialect.with_instructions(dialect.ask(text, false), instructions);
     let tenant = format!("{set}-{number}");
-    // The lowest similarity that may be asked for: the words alone decide.
+    // The lowest threshold that may be asked for, so that the words alone decide.
     let headers = [("x-tenant-id", tenant.as_str()), ("x-sentinel-cache-threshold", "0.8")];
     client::post(stack.address(), dialect.path(false), &headers, body.to_string()).await
 }
@@ -122,7 +122,7 @@ fn stack() -> Stack {
     Stack::builder().config(&config).service_with(&[("LOOP_CACHE", "true")]).start()
 }
 
-/// Starts a gateway, and asks it the pairs of these sets. At least so many true ones are answered.
+/// Starts a gateway and asks it the pairs of these sets. At least this many true pairs of each set must be answered from the cache.
 async fn served(sets: &[(&str, usize)]) {
     let mut stack = stack();
     for (set, least_true) in sets {
@@ -136,10 +136,10 @@ async fn served_by(stack: &Stack, set: &str, cases: &[Case], least_true: usize) 
     for (number, case) in cases.iter().enumerate() {
         let response = ask(stack, set, number, case, &case.pair.a).await;
         assert_eq!(response.status, 200, "{}", case.pair.a);
-        // What asks for now is not kept.
+        // A question that asks for now is not stored.
         kept.push(response.header("x-sentinel-cache") == Some("miss"));
     }
-    // An answer is stored behind the response, one after another.
+    // Answers are stored after their responses, one after another.
     let last = kept.iter().rposition(|kept| *kept).expect("something is kept");
     eventually("the last answer is stored", async || {
         ask(stack, set, last, &cases[last], &cases[last].pair.a).await.header("x-sentinel-cache")
@@ -176,7 +176,7 @@ async fn served_by(stack: &Stack, set: &str, cases: &[Case], least_true: usize) 
 #[tokio::test]
 async fn each_kind_of_change_is_judged_alike_in_every_dialect() {
     let pair = |a: &str, b: &str, same_answer| Pair { a: a.to_owned(), b: b.to_owned(), same_answer };
-    // Over 1,000 bytes a text is compared as it stands. A greeting would be no difference in a short one.
+    // A text of over 1,000 bytes equals only itself. In a short one, a greeting would make no difference.
     let long = format!("How do I boil rice? {}", "I have a pot and a stove. ".repeat(45));
     let mut pairs = vec![pair(&format!("Hi, {long}"), &long, false)];
     pairs.extend(DIFFERENT.map(|(a, b)| pair(a, b, false)));

@@ -44,7 +44,7 @@ fn contains(body: &[u8], text: &str) -> bool {
     body.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
-/// What the dialect says where nothing but the text is another.
+/// The expected answer: the provider's, with only the text replaced.
 fn expected(stack: &Stack) -> Vec<u8> {
     bytes_of(&speak(&stack.provider.last(), &Reply::Text(LEFT.into())))
 }
@@ -229,7 +229,7 @@ async fn what_cannot_be_cleaned_passes_byte_for_byte() {
     stack.assert_sound();
 }
 
-/// A stream whose last event says no end: what was held comes last, before trailers too.
+/// A stream that ends without a final event: the text that was held back comes last, also before trailers.
 #[tokio::test]
 async fn a_stream_that_ends_inside_of_a_tag_loses_nothing() {
     let mut stack = stack();

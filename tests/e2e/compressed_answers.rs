@@ -159,13 +159,13 @@ async fn providers_are_asked_for_plain_answers_which_are_read() {
             assert_eq!(response.header("content-encoding"), None, "{dialect:?}");
             verdicts.push(response.verdict().to_owned());
         }
-        // Only like answers make a kill of like questions.
+        // Equal questions lead to a kill only if their answers are equal too, so the answers must have been read.
         assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"], "{dialect:?}");
         assert_eq!(gateway.provider.last().header("accept-encoding"), Some("identity"), "{dialect:?}");
     }
 }
 
-/// What is not read may come as the agent likes it; nor is a coding asked for that it did not name.
+/// For answers that are not read, the agent's `accept-encoding` is passed on, and none is added.
 #[tokio::test]
 async fn what_is_not_inspected_is_asked_for_as_the_agent_does() {
     let gateway = Gateway::builder().start();
@@ -180,7 +180,7 @@ async fn what_is_not_inspected_is_asked_for_as_the_agent_does() {
     assert_eq!(gateway.ask(CHAT, ALICE, &[], QUESTION).await.status, 200);
     assert_eq!(gateway.provider.last().header("accept-encoding"), None);
 
-    // Two lines of it are one wish.
+    // Two lines of the header are replaced by one.
     let body = Full::new(bytes::Bytes::from(CHAT.ask(QUESTION, false).to_string()));
     let mut request =
         client::request(gateway.address(), Method::POST, path(CHAT), &[key, ("accept-encoding", "br")], body);
@@ -190,7 +190,7 @@ async fn what_is_not_inspected_is_asked_for_as_the_agent_does() {
     assert_eq!(last.headers.get_all("accept-encoding").iter().collect::<Vec<_>>(), ["identity"]);
 }
 
-/// A header under a signature of the agent's own stays, and so do all where the operator says so.
+/// The header stays if the agent's signature covers it, or if the operator has switched the change off.
 #[tokio::test]
 async fn a_wish_that_is_signed_or_left_alone_goes_on_as_it_is() {
     let signed = "AWS4-HMAC-SHA256 Credential=A/20260101/r/s/aws4_request, SignedHeaders=Accept-Encoding;host, Signature=00";

@@ -72,7 +72,7 @@ async fn streams_under_way_end_with_an_error_of_their_dialect() {
     }
     let stop = json!({"tenant": "acme", "author": "eve", "reason": "enough"});
     operator.ask(Method::POST, "/v1/stops", &stop).await;
-    // The promise for every worker.
+    // A stop reaches every worker within two seconds.
     tokio::time::sleep(Duration::from_secs(2)).await;
     for _ in 0..1_000 {
         gate.open();
@@ -108,7 +108,7 @@ async fn an_answer_whose_headers_have_not_gone_is_not_given() {
     eventually("the provider thinks about all", async || stack.provider.count() == asked.len()).await;
     let stop = json!({"tenant": "acme", "author": "eve", "reason": "enough"});
     operator.ask(Method::POST, "/v1/stops", &stop).await;
-    // The promise for every worker.
+    // A stop reaches every worker within two seconds.
     tokio::time::sleep(Duration::from_secs(2)).await;
     for _ in 0..asked.len() {
         gate.open();
@@ -126,7 +126,7 @@ async fn an_answer_whose_headers_have_not_gone_is_not_given() {
     stack.assert_sound();
 }
 
-/// What is kept back whole can still be another answer, however much of it has come.
+/// An answer that is held back whole to be cleaned can still be replaced, however much of it has come.
 #[tokio::test]
 async fn an_answer_that_is_kept_back_to_be_cleaned_is_not_given() {
     let (mut stack, operator) = start_with(&json!({"clean": {"enabled": true}}), |builder| builder);

@@ -4,7 +4,7 @@ use sentinel_harness::{Dialect, Stack};
 
 use crate::support::{QUESTION, assert_allowed};
 
-/// Who asks the same thing again and again within one conversation, and is answered in prose, talks: it is told, and never stopped.
+/// Asking the same thing again and again in one conversation, and getting prose as the answer, is a talk: it gets a hint and is never stopped.
 #[tokio::test]
 async fn a_talk_that_goes_round_is_hinted_and_never_stopped() {
     let mut stack = Stack::builder().service().start();
@@ -26,7 +26,7 @@ async fn a_talk_that_goes_round_is_hinted_and_never_stopped() {
     stack.assert_sound();
 }
 
-/// A history without a run id belongs to the run that its head tells: two runs of one nameless agent stay apart.
+/// Without a run id, the beginning of a history identifies its run: two runs of one nameless agent stay apart.
 #[tokio::test]
 async fn runs_are_told_apart_by_the_head_of_their_history() {
     let mut stack = Stack::builder().service().start();

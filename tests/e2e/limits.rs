@@ -69,7 +69,7 @@ async fn a_hundred_a_minute_for_each_client_as_it_is_shipped() {
     for client in [ALICE, BOB] {
         let response = ask(&gateway, client).await;
         assert_eq!(response.status, 200);
-        // What remains is refilled while the answer is on its way.
+        // Only the limit is checked: the bucket is refilled meanwhile, so the remaining number may vary.
         assert_eq!(limits_of(&response)[0], 100, "{}", client.name);
         assert_eq!(response.header("retry-after"), None);
     }
@@ -112,7 +112,7 @@ async fn one_client_may_have_a_limit_of_its_own() {
     assert_eq!(limits_of(&ask(&gateway, BOB).await)[0], 1000);
 }
 
-/// In the file of limits as it is shipped: three requests a day instead of a hundred a minute, whatever a test takes.
+/// Changes of the shipped file of limits: three requests a day instead of a hundred a minute, so that the duration of a test does not matter.
 const FEW: [(&str, &str); 2] = [(ANY_MINUTE, "  max_value: 3\n  seconds: 86400\n  conditions: []"), HEADING];
 const ANY_MINUTE: &str = "  max_value: 100\n  seconds: 60\n  conditions: []";
 const HEADING: (&str, &str) =
@@ -216,7 +216,7 @@ async fn a_client_may_have_a_budget_of_requests_for_a_day() {
     assert_eq!(gateway.provider.count(), 5);
 }
 
-/// The header says seconds from now: who waits for so long is let in, and no time of day is that small.
+/// The header is a number of seconds from now: a client that waits for so long is let in. A time of day would be far larger.
 #[tokio::test]
 async fn the_reset_is_in_seconds_from_now() {
     let bucket = "token_bucket: &each {max_tokens: 100, tokens_per_fill: 100, fill_interval: 60s}";

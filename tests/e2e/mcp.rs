@@ -101,7 +101,7 @@ async fn batches() {
     let same = |id: u64| call(id, "echo", &json!({"text": "same"}));
     exhaust(&stack, "s", "echo", &json!({"text": "same"})).await;
     let reached = stack.provider.count();
-    // Nothing but calls too many: each is answered, in a list.
+    // A batch with only calls over the limit: each is answered, in a list.
     for ids in [vec![1, 2, 3], vec![4]] {
         let batch = json!(ids.iter().map(|id| same(*id)).collect::<Vec<_>>());
         let response = post(&stack, "s", &batch).await;
@@ -113,7 +113,7 @@ async fn batches() {
         assert!(answers.iter().all(|answer| answer["result"]["isError"] == true), "{answers:?}");
     }
     assert_eq!(stack.provider.count(), reached);
-    // With anything else that waits for an answer it goes on, as it was sent.
+    // A batch with any other message that must be answered goes on as it was sent.
     for other in
         [call(8, "echo", &json!({"text": "new"})), json!({"jsonrpc": "2.0", "id": 9, "method": "ping"})]
     {

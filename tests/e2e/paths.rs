@@ -39,7 +39,7 @@ fn spellings(path: &str) -> Vec<(&'static str, String)> {
 #[tokio::test]
 async fn paths_that_only_look_different_are_inspected() {
     let mut stack = hinting();
-    // What the provider makes of such a path is its own affair.
+    // How a provider reads such a path does not matter here.
     stack.provider.script(|_| Answer::json(200, &json!({})));
     let mut missed = Vec::new();
     for dialect in Dialect::ALL {
@@ -77,7 +77,7 @@ async fn escaped_slashes_go_nowhere() {
 
 const OURS: [&str; 3] = ["x-sentinel-verdict", "x-sentinel-reason", "x-sentinel-similarity"];
 
-/// Each of our headers once, with the filter's word in it, or not at all.
+/// Each of our headers is there at most once, and never with the provider's value.
 fn assert_ours(response: &Response, verdict: &str, what: &str) {
     for name in OURS {
         let values: Vec<_> = response.headers.get_all(name).iter().collect();
@@ -114,7 +114,7 @@ async fn a_provider_cannot_forge_a_verdict() {
             }
             assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"], "{agent}");
         }
-        // Errors and answers that cannot be read are inspected requests' answers too.
+        // The same for errors, and for answers that cannot be read.
         stack.provider.script(|request| forged(speak(request, &Reply::Error(500))));
         assert_ours(&stack.ask(dialect, "e", dialect.label()).await, "allow", "an error");
         stack.provider.script(|_| forged(Answer::of(200, "text/plain", vec![Piece::Bytes("?".into())])));
@@ -123,7 +123,7 @@ async fn a_provider_cannot_forge_a_verdict() {
     stack.assert_sound();
 }
 
-/// Where the operator wants no such headers, a provider's are not shown in their place.
+/// If the operator switches these headers off, those of a provider are not passed on either.
 #[tokio::test]
 async fn without_headers_of_ours_there_are_none() {
     let mut stack = Stack::builder().config(&json!({"response_headers": false})).start();

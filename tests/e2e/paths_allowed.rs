@@ -64,7 +64,7 @@ const PASSES: [(&str, &str); 29] = [
     ("GET", "/groq/openai/v1/models/openai/gpt-oss-20b"),
 ];
 
-/// What would be done in the gateway's name: others' objects, the account, and whatever is not known.
+/// Requests that would act on the gateway's account: objects of other clients, the account itself, and unknown paths.
 const REFUSED: [(&str, &str); 48] = [
     ("GET", "/openai/v1/responses/resp_1"),
     ("DELETE", "/openai/v1/responses/resp_1"),
@@ -126,7 +126,7 @@ async fn what_the_dialects_know_passes_and_nothing_else() {
         assert_eq!(gateway.provider.count(), before + 1, "{method} {target}");
     }
     let (reached, seen) = (gateway.provider.count(), gateway.count("sentinel_requests_total", &[]));
-    // Not for an administrator either, by the name alone.
+    // The client `admin` has no more rights here.
     for client in [ALICE, ADMIN] {
         for (method, target) in REFUSED {
             // A bucket of limits is no matter here.
@@ -137,7 +137,7 @@ async fn what_the_dialects_know_passes_and_nothing_else() {
     assert_eq!(gateway.provider.count() + gateway.backup.count(), reached, "a refused request went on");
     assert_eq!(gateway.count("sentinel_requests_total", &[]), seen, "a refused request was looked at");
     assert_eq!(gateway.count("envoy_http_rbac_denied", &[]), 2 * REFUSED.len() as u64);
-    // Who has no key is told nothing of it.
+    // Without a key the answer is 401, so it does not show which paths are refused.
     let nobody = Client { name: "nobody", key: "never-given-out" };
     assert_eq!(send(&gateway, nobody, "DELETE", "/openai/v1/files/file-1", &[]).await.status, 401);
 }

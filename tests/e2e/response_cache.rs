@@ -29,7 +29,7 @@ fn caching_with(config: &Value, settings: &[(&str, &str)]) -> Stack {
     Stack::builder().config(config).service_with(&settings).start()
 }
 
-/// Nobody who could be told apart asks: no loop can be found.
+/// Asks without a name, so that no loop signal compares the requests.
 async fn ask(
     stack: &Stack,
     dialect: Dialect,
@@ -78,14 +78,14 @@ fn bypasses(stack: &Stack, cause: &str) -> u64 {
     stack.count("sentinel_cache_bypasses_total", &[("cause", cause)])
 }
 
-/// An answer that is not kept is counted behind the response.
+/// Waits until a bypass is counted, which happens after the response.
 async fn bypassed(stack: &Stack, cause: &str, times: u64) {
     until(cause, async || (bypasses(stack, cause) >= times).then_some(())).await;
 }
 
-/// Whatever was sent so far, nothing of it is given.
+/// Fails if an answer that was sent before is given from the cache.
 async fn nothing_is_stored(stack: &Stack, text: &str) {
-    // An answer that is stored behind another shows that the one before it would be by now.
+    // Answers are stored in order. Once this later answer is stored, an earlier one would be stored too.
     stored(stack, CHAT, false, &format!("{text} Or whatever else?")).await;
     let again = ask(stack, CHAT, false, text, &[]).await;
     assert_eq!(cache(&again), "miss");

@@ -117,12 +117,12 @@ async fn a_new_user_message_gets_through_after_the_kill() {
             }
             assert_eq!(send(&stack, &run, agent.as_deref(), false).await.verdict(), "kill", "{what}");
             assert_eq!(send(&stack, &run, agent.as_deref(), false).await.verdict(), "kill", "{what}: again");
-            // The message in which the filter ends a run: it is no answer of the assistant.
+            // The filter's own message at the end of a run does not count as an answer of the assistant.
             run.assistant("This agent was stopped because it called `search` 5 times. Send a new user message to go on.");
             run.user("Stop that now and summarise what you know so far");
             let response = send(&stack, &run, agent.as_deref(), false).await;
             assert_untouched(&stack, &run, &response, &format!("{what}: a new user message"));
-            // The loop that was stopped is known: its second step after that is one too many.
+            // After a kill the same loop is stopped at its second step.
             let mut verdicts = Vec::new();
             for _ in 0..5 {
                 run.step("search", ARGUMENTS, RESULT);
@@ -180,7 +180,7 @@ async fn calls_are_compared_by_what_they_mean() {
     stack.assert_sound();
 }
 
-/// A, B, A, B; and five doors one after the other, whose five rounds are more than the window of a repeated step.
+/// A cycle of two steps, and one of five. Five rounds of five steps do not fit into the window of `repeated_step`.
 #[tokio::test]
 async fn cycles() {
     let mut stack = stack(&json!({}));
@@ -209,7 +209,7 @@ async fn cycles() {
 const GUESSES: [&str; 12] =
     ["oslo", "lima", "quito", "accra", "turin", "perth", "delhi", "cairo", "kyoto", "tunis", "paris", "rome"];
 
-/// Weak evidence: it is hinted and never kills. What a result is wrapped in makes no difference.
+/// Weak evidence gets a hint and never a kill, however the result is wrapped.
 #[tokio::test]
 async fn one_outcome_whatever_the_arguments() {
     let mut stack = stack(&json!({}));
@@ -229,7 +229,7 @@ async fn one_outcome_whatever_the_arguments() {
     stack.assert_sound();
 }
 
-/// Calls that differ in numbers alone are a batch, which may find nothing for longer.
+/// Calls that differ only in numbers are a batch, which may bring nothing for longer before there is a hint.
 #[tokio::test]
 async fn a_batch_that_finds_nothing() {
     let mut stack = stack(&json!({}));
@@ -247,7 +247,7 @@ async fn a_batch_that_finds_nothing() {
     stack.assert_sound();
 }
 
-/// The id of a receipt is another one each time. That it was taken proves nothing, but nobody sends one text six times.
+/// Each receipt has another id. A receipt is no proof of a loop, but sending the same text six times gets a hint.
 #[tokio::test]
 async fn receipts_of_a_repeated_send() {
     let mut stack = stack(&json!({}));

@@ -13,7 +13,7 @@ use sentinel_wire::Run;
 const ARGUMENTS: &str = r#"{"query": "opening hours"}"#;
 const RESULT: &str = "error: the index is locked";
 
-/// A run that has repeated one call so often.
+/// A run that has made the same call this many times.
 fn repeated(dialect: Dialect, times: usize) -> Run {
     let mut run = Run::new(dialect, QUESTION);
     for _ in 0..times {
@@ -122,7 +122,7 @@ async fn retries_of_failed_requests_raise_nothing() {
     stack.assert_sound();
 }
 
-/// Every step is another one, and yet there is an end.
+/// With `run_limit` a run ends even if every step is new.
 #[tokio::test]
 async fn the_run_limit_of_the_configuration() {
     let mut stack = Stack::builder().config(&json!({"run_limit": 5})).start();
@@ -146,7 +146,7 @@ async fn the_run_limit_of_the_configuration() {
                 verdicts.push(response.verdict().to_owned());
             }
             assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"], "{dialect:?}, round {round}");
-            // A word of the user, and it begins anew.
+            // A new user message starts a new count.
             run.assistant("I was told to stop.");
             run.user(["Please go on with the next chapter of it", "And now the last one"][round]);
             assert_allowed(&send(&stack, &run, &[]).await, &format!("{dialect:?}, after the user's word"));

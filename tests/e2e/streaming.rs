@@ -189,7 +189,7 @@ async fn a_retry_is_no_repetition() {
         );
         assert!(!answer.to_its_end().await, "the provider breaks it off");
     }
-    // That an SDK says so makes no retry of what was answered.
+    // A request that was answered is not a retry, even if the SDK's header says so.
     stack.provider.script(faithful);
     for attempt in 0..8 {
         let retry = attempt.to_string();

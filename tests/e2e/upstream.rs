@@ -66,7 +66,7 @@ async fn a_provider_that_is_overloaded_is_asked_three_times_more_and_no_more() {
         assert_eq!(gateway.provider.count(), 2);
 
         gateway.provider.script(error(status));
-        // What a client says about tries is no matter.
+        // A client's own headers about retries have no effect.
         let forged = [
             ("x-envoy-max-retries", "9"),
             ("x-envoy-retry-on", "5xx"),
@@ -100,12 +100,12 @@ async fn what_the_provider_has_begun_to_answer_is_never_tried_again() {
     let mut stream = client::stream(gateway.address(), path(CHAT), &[(name, &value)], body).await;
     assert_eq!(stream.status, 200);
     assert!(!stream.to_its_end().await, "a broken answer ended in good order");
-    // Cut before the first byte of the body: the provider has the request all the same, and it may be paid for.
+    // The answer breaks off before the first byte of its body. The provider has the request and may charge for it, so it is not retried.
     gateway.provider.script(|request| faithful(request).cut_after(0));
     let body = http_body_util::Full::new(bytes::Bytes::from(CHAT.ask(QUESTION, false).to_string()));
     let request =
         client::request(gateway.address(), hyper::Method::POST, path(CHAT), &[(name, &value)], body);
-    // An error, or an answer that breaks off: whether its head came through is a matter of luck.
+    // Either an error, or an answer that breaks off: its head may or may not have come through.
     let cut = client::send(request).await;
     assert!(cut.is_err() || cut.is_ok_and(|response| response.status == 503));
     assert_eq!(gateway.provider.count(), before + 2);
@@ -164,18 +164,18 @@ async fn from_one_provider_to_the_next() {
     for status in [429, 503] {
         asked += 1;
         let long = error(status);
-        // It need not be waited for: the next one is asked.
+        // The next provider is asked at once, whatever `retry-after` says.
         gateway.provider.script(move |request| long(request).with("retry-after", "250"));
         let response = ask_failover(&gateway).await;
         assert_eq!(response.status, 200, "{status}: {:?}", response.body);
         assert_eq!((gateway.provider.count(), gateway.backup.count()), (asked, asked - 1), "{status}");
         assert_failed_over(&gateway);
     }
-    // Each is asked once; the agent gets the last word.
+    // Each provider is asked once, and the agent gets the last answer.
     gateway.backup.script(error(503));
     assert_eq!(ask_failover(&gateway).await.status, 503);
     assert_eq!((gateway.provider.count(), gateway.backup.count()), (asked + 1, asked));
-    // A mistake of the agent's own is one everywhere.
+    // A mistake of the agent would fail at every provider, so it does not fail over.
     gateway.provider.script(error(400));
     assert_eq!(ask_failover(&gateway).await.status, 400);
     assert_eq!(gateway.backup.count(), asked);
@@ -220,7 +220,7 @@ async fn more_requests_than_a_provider_may_hold_are_refused_at_once() {
     let second = async {
         eventually("the provider has the first request", async || gateway.provider.count() == 1).await;
         let refused = gateway.ask(CHAT, ALICE, &[], QUESTION).await;
-        // Another provider has its own measure.
+        // The gateway still answers other paths.
         let elsewhere = client::post(gateway.address(), "/health", &[], Vec::new()).await.status;
         gate.open();
         (refused, elsewhere)

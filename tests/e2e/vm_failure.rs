@@ -1,5 +1,5 @@
-//! What becomes of everything that a worker has in hand when the filter's virtual machine fails, which our module gives no
-//! cause for: a module that traps stands in its place, in envoy/production.yaml as it is shipped.
+//! What happens to the requests and answers of a worker when the filter's virtual machine fails. Our module never does that on purpose, so a
+//! module that traps takes its place, in envoy/production.yaml as it is shipped.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::support::{CHAT, QUESTION, assembled};
 
-/// Lets go what has no body, holds what has one for good, and fails at a request with forty headers or more.
+/// A module that lets requests without a body pass, holds requests with a body forever, and traps at a request with forty or more headers.
 const TRAP: &str = r#"(module
   (memory (export "memory") 2)
   (func (export "proxy_abi_version_0_2_1"))
@@ -89,7 +89,7 @@ async fn what_it_held_ends_within_seconds_and_what_had_gone_on_may_take_its_time
     })
     .await;
 
-    // As many as it takes for each worker to have met one. Which worker a connection comes to is up to Envoy.
+    // Sends such requests until each worker has failed: Envoy decides which worker gets a connection.
     let names: Vec<String> = (0..40).map(|number| format!("x-h-{number}")).collect();
     let mut many = key.to_vec();
     many.extend(names.iter().map(|name| (name.as_str(), "1")));
@@ -105,7 +105,7 @@ async fn what_it_held_ends_within_seconds_and_what_had_gone_on_may_take_its_time
     for request in held {
         let response = tokio::time::timeout(PATIENCE, request).await.expect("it is held no longer").unwrap();
         ended.push(response.status);
-        // As its provider would say it, and a status that SDKs try again.
+        // In the provider's own form, with a status that SDKs retry.
         assert_eq!(response.json()["error"]["type"], "server_error", "{:?}", response.body);
     }
     assert!(ended.iter().all(|status| [503, 504].contains(status)), "{ended:?}");
@@ -126,12 +126,12 @@ async fn what_it_held_ends_within_seconds_and_what_had_gone_on_may_take_its_time
     assert!(gateway.count("envoy_wasm_sentinel_vm_reload_success", &[]) > 0);
     gate.open();
     let late = tokio::time::timeout(PATIENCE, thinking).await.expect("an end").unwrap();
-    // Its answer comes to a virtual machine that has failed: Envoy breaks it off, whatever the failure policy. Seen, and
-    // said beside `failure_policy`.
+    // The answer reaches a virtual machine that has failed, so Envoy breaks it off, whatever the failure policy says. The comment beside
+    // `failure_policy` says so.
     assert!(late.is_err() || late.is_ok_and(|response| response.status == 503));
 }
 
-/// Without a fault nothing that was let go is given up after the time for what is held.
+/// Without a fault, the idle time-out for held requests does not end a request that the filter has let go.
 #[tokio::test]
 async fn a_provider_may_think_for_longer_than_anything_is_held() {
     let mut builder = Gateway::builder();

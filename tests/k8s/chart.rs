@@ -96,7 +96,7 @@ fn plain(mut object: Value) -> Value {
             }
         }
     }
-    // What Envoy lays over its bootstrap.
+    // The configuration that Envoy merges into its bootstrap.
     if let Some(args) =
         object.pointer_mut("/spec/template/spec/containers/0/args").and_then(Value::as_array_mut)
         && args.iter().any(|argument| argument == "--config-yaml")

@@ -141,7 +141,7 @@ fn the_wasm_plugin_is_one_that_works_without_held_headers() {
     let mut bootstrap = foreign();
     bootstrap.pointer_mut(MANAGER).unwrap()["http_filters"].as_array_mut().unwrap().insert(0, filter);
     assert_valid("overlays/istio-wasm-plugin", &bootstrap);
-    // The cluster is named after a Service that is there.
+    // The name of the cluster is that of an existing Service.
     let cluster = spec["pluginConfig"]["cluster"].as_str().unwrap();
     let [direction, port, _, host] = cluster.split('|').collect::<Vec<_>>()[..] else { panic!("{cluster}") };
     let service = find(&all, "Service", "embedding-service");
@@ -154,7 +154,7 @@ fn the_wasm_plugin_is_one_that_works_without_held_headers() {
         list(&service["spec"]["ports"]).iter().any(|known| known["port"].as_u64() == port.parse().ok()),
         "{service}"
     );
-    // And what is said of zones is said of it.
+    // The rule about zones is for the same host.
     let rule = &find(&all, "DestinationRule", "embedding-service")["spec"];
     assert_eq!(rule["host"], host);
     assert_eq!(rule["trafficPolicy"]["loadBalancer"]["localityLbSetting"]["enabled"], true);

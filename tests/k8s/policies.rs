@@ -283,7 +283,7 @@ fn whoever_has_pods_closes_the_namespace_first() {
     }
 }
 
-/// The policies see what they are there for.
+/// The checks of this file find each mistake that they are made for.
 #[test]
 fn what_is_wrong_is_found() {
     type Harm = fn(&mut Value);

@@ -111,7 +111,7 @@ fn a_release_that_makes_no_sense_is_refused_and_changes_nothing() {
         assert!(!output.status.success() && said.contains(word), "{option} {value}: {said}");
     }
     assert_eq!(render(&copied.join("overlays/cluster")), before);
-    // A place that is gone is not passed over in silence.
+    // If a text to replace is missing in a file, the release fails and says so.
     let gone = copied.join("overlays/standalone/sidecar.yaml");
     let text = fs::read_to_string(&gone).unwrap().replace("filter:0.1.0", "something");
     fs::write(&gone, text).unwrap();

@@ -16,13 +16,13 @@ use crate::frameworks::framework;
 use crate::scripted_model::{ScriptedModel, scene};
 use crate::{folder, run};
 
-/// The answer that waits until the stop holds, where an agent is stopped between two requests, ...
+/// The number of the answer that waits until the stop holds, for an agent that is stopped between two requests.
 const STOPPED_AT: usize = 3;
-/// ... and where it is stopped in the middle of an answer.
+/// The same for an agent that is stopped in the middle of an answer.
 const CUT_AT: usize = 2;
 /// Requests that the budget of each run allows.
 const BUDGET: usize = 5;
-/// Is stopped after an agent, at the same operator: where its stop holds, that of the agent does.
+/// An agent that is stopped after the other one, through the same operator: if its stop holds, that of the other agent holds too.
 const PROBE: &str = "400.tool.probe";
 
 /// An agent whose answer waits for its stop.

@@ -40,7 +40,7 @@ fn stack() -> Stack {
     stack_for(move |request| model.answer(request))
 }
 
-/// Without the service. How an agent is killed its name says: it begins with a status, or with `final`.
+/// Starts without the service. The name of an agent says how it is killed: it begins with a status, or with `final`.
 pub fn stack_for(model: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Stack {
     let mut agents: Vec<_> = [400, 401, 403, 404, 422]
         .iter()

@@ -1,18 +1,19 @@
-//! Which entry lies in which partition. The partitions that are asked come first: 100 of 10, nine of 1,000, one of 100,000. What fills
-//! the store further, by tens of thousands in turn, lies in others of these sizes.
+//! Which entry lies in which partition. The first entries fill the partitions that are asked: 100 partitions of 10 entries, nine of 1,000,
+//! one of 100,000. All later entries only fill the store. They lie in further partitions of the same three sizes, 10,000 entries of each
+//! size in turn.
 
 use std::ops::Range;
 
 use embedding_service::cache::Partition;
 
-/// The partitions that are asked, by their size: which entries lie in partitions of it.
+/// For each partition size, the entries that lie in the partitions that are asked.
 pub const ASKED: [(usize, Range<usize>); 3] =
     [(10, 0..1_000), (1_000, 1_000..10_000), (100_000, 10_000..110_000)];
 const BLOCK: usize = 10_000;
 /// Numbers of the partitions that are not asked begin here.
 const FURTHER: usize = 1_000_000;
 
-/// The sizes whose partitions have entries once `stored` entries are stored, each with these entries.
+/// What of [`ASKED`] is in the store once the first `stored` entries are: each size that has entries, with these entries.
 pub fn asked(stored: usize) -> Vec<(usize, Range<usize>)> {
     let there = ASKED.into_iter().filter(|(_, entries)| entries.start < stored);
     there.map(|(size, entries)| (size, entries.start..entries.end.min(stored))).collect()
@@ -25,7 +26,7 @@ pub fn partition(number: usize) -> Partition {
         None => {
             let after = number - ASKED[2].1.end;
             let (size, _) = ASKED[after / BLOCK % ASKED.len()];
-            // Ten blocks make a partition of 100,000, and between each of them lie two of the other sizes.
+            // Ten blocks fill a partition of 100,000. Between two of these blocks lie two blocks of the other sizes.
             let which = if size > BLOCK { after / (BLOCK * 30) } else { number / size };
             (size, FURTHER + which)
         }

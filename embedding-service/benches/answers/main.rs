@@ -1,6 +1,6 @@
 //! Look-ups of the response cache in a store that holds many answers: the store's own code, as a call for a loop check asks it. The
-//! same text (`exact`), and the five texts that come nearest (`nearest`), whose first is compared with what comparing with every
-//! entry of the partition gives. Prints a line of JSON for each number of entries and each size of a partition.
+//! same text (`exact`), and the five nearest texts (`nearest`). The first of the five is checked against a comparison with every entry of
+//! the partition. Prints a line of JSON for each number of entries and each size of a partition.
 //!
 //! `make bench` (tools/src/bin/bench/cache_lookups.rs) starts the Redis and makes a table of it.
 #![allow(
@@ -67,22 +67,22 @@ enum Way {
 }
 
 const TTL: Duration = Duration::from_secs(24 * 3600);
-/// More than a million entries take.
+/// Larger than a million entries need, so that nothing is evicted.
 const MEMORY_BOUND: usize = 8 << 30;
-/// Entries on their way while it is filled.
+/// Writes in flight while the store is filled.
 const FILLING: usize = 32;
-/// Questions of each kind for each size of a partition, and how many of these in a hundred are about something else.
+/// Questions for each size of a partition, and how many in a hundred of them are about something else.
 const QUESTIONS: usize = 200;
 const UNRELATED: usize = 20;
 /// As many as the service looks at.
 const NEAREST: usize = 5;
 /// The service's default: what is less similar is no hit.
 const THRESHOLD: f64 = 0.875;
-/// Rounding of two ways to sum up.
+/// Allows for rounding: the store and the bench add up in a different order.
 const ROUNDING: f64 = 1e-6;
-/// Before each question: where other programs wait for the processor, one that never rests has to wait for them.
+/// Pause before each question. On a busy machine the scheduler delays a program that never sleeps, which would falsify the times.
 const BETWEEN: Duration = Duration::from_millis(2);
-/// Before something is stored again that Redis was too slow for.
+/// Pause before a failed write is tried again.
 const PAUSE: Duration = Duration::from_millis(5);
 
 #[tokio::main]
@@ -117,9 +117,9 @@ async fn main() {
 struct Found {
     exact: Vec<f64>,
     nearest: Vec<f64>,
-    /// What the comparison with all of the partition took here.
+    /// Time of the comparison with the whole partition, in this process.
     brute_force: Vec<f64>,
-    /// Questions for which the partition has a text at the threshold or nearer, and for how many of them the nearest was found.
+    /// Questions for which the partition has a text within the threshold; `found`: for how many of them the store found the nearest.
     near: usize,
     found: usize,
 }
@@ -149,7 +149,7 @@ async fn measure(store: &dyn AnswerStore, size: usize, entries: Range<usize>, ve
             nearest.first().map(|first| first.similarity),
         ));
     }
-    // Afterwards: it would push all else out of the processor's caches.
+    // Only now, because it would push everything else out of the processor's caches.
     for (of_partition, vector, first) in asked {
         let began = Instant::now();
         let similarities = all[of_partition].iter().map(|stored| similarity::of_vectors(&vector, stored));
@@ -201,7 +201,7 @@ struct Held {
     store: Arc<dyn AnswerStore>,
     redis: Option<redis::Client>,
     entries: usize,
-    /// Bytes that it needed before there was an entry.
+    /// Bytes in use before the first entry.
     empty: u64,
 }
 
@@ -221,7 +221,7 @@ impl Held {
         held
     }
 
-    /// What it needs for all that it holds: what Redis counts, or what this process has resident.
+    /// Bytes in use: `used_memory` of Redis, or the resident memory of this process.
     async fn bytes(&self) -> u64 {
         let Some(client) = &self.redis else {
             let status = fs::read_to_string("/proc/self/status").unwrap();

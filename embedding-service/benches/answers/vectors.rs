@@ -1,19 +1,20 @@
-//! Synthetic vectors, the same in every run, each from its number alone: nothing need be kept to know what was stored. They have
-//! a direction in common with others of their topic (cosine 0.36), and every fourth group of eight says nearly the same (cosine 0.81).
+//! Synthetic vectors, the same in every run. Each is computed from its number alone, so the bench need not keep what it stored. Two
+//! vectors of one topic have a cosine of 0.36. In every fourth group of eight, the vectors are nearly alike (cosine 0.81).
 
 use embedding_service::similarity;
 
 /// As long as the vectors of the model that is shipped.
 pub const DIMENSION: usize = 384;
 const TOPICS: u64 = 64;
-/// Entries of a group, and of how many groups one holds texts that say nearly the same.
+/// Entries of a group. One group in `NEAR_GROUPS` holds texts that say nearly the same.
 const GROUP: usize = 8;
 const NEAR_GROUPS: usize = 4;
-/// Of the topic in an entry, and of what its group has in common in one that says nearly the same.
+/// Cosine to the topic: of an entry or, where its group says nearly the same, of the group's common vector. `OF_GROUP`: cosine of an entry
+/// to that common vector.
 const OF_TOPIC: f32 = 0.6;
 const OF_GROUP: f32 = 0.9;
 
-/// Kinds of random directions: none may be another by chance of its number.
+/// Kinds of random vectors. They have different seeds, so that vectors of two kinds with the same number differ.
 #[derive(Clone, Copy)]
 enum Kind {
     Topic,
@@ -43,7 +44,7 @@ impl Vectors {
         }
     }
 
-    /// A text that comes so near to an entry; 0 is about something else.
+    /// A question whose vector has about this cosine to the entry `near`. With 0 it is about something else.
     pub fn question(&self, number: usize, near: usize, cosine: f32) -> Vec<f32> {
         mixed(&self.entry(near), &random(Kind::Question, number as u64), cosine)
     }

@@ -70,7 +70,7 @@ fn turn(number: u64, runs: u64) -> v1::Turn {
         input_tokens: 2_000 + run,
         output_tokens: 100,
         end: v1::End::Calls.into(),
-        // Every other run was told once.
+        // Every other run got one hint.
         verdict: run.is_multiple_of(2).then(|| v1::Verdict {
             kind: v1::verdict::Kind::Hint.into(),
             signal: "repeated_step".to_owned(),
@@ -107,7 +107,7 @@ async fn measure(name: &str, store: Arc<dyn ControlStore>) {
         count(&control, number, RUNS).await;
         number += REPORT;
     }
-    // As the service does every five seconds at 1,000 requests a second.
+    // What the service does at 1,000 requests a second: it counts the turns, and brings the list of runs up to date every five seconds.
     let start = processor_ms();
     for _ in 0..10 {
         for _ in 0..5 {

@@ -23,9 +23,9 @@ use embedding_service::embed::onnx::{OnnxEmbedder, Runtime};
 use sentinel_encoder::Processor;
 use serde_json::json;
 
-/// tokens of a text, the special ones included.
+/// Lengths of the texts in tokens, the special ones included.
 const LENGTHS: [usize; 3] = [16, 64, 128];
-/// Time for each of them, and calls that are made even when it is up.
+/// Time for each length, and rounds that are measured even when it is up.
 const SHARE: Duration = Duration::from_secs(6);
 const MIN_ROUNDS: usize = 5;
 /// Calls of one engine after each other, as a service makes them.
@@ -68,7 +68,7 @@ fn main() {
     };
     let mut processors = Processor::accelerated().into_iter();
     let (mut shipped, mut float) = (load(&options.model, processors.next()), load(&options.float, None));
-    // As on machines that have nothing better.
+    // The slower ways to compute the model, which other machines use.
     let mut slower: Vec<_> = processors
         .map(Some)
         .chain([None])
@@ -89,7 +89,7 @@ fn main() {
         let (mut ours, mut tokenising, mut floats) = (vec![], vec![], vec![]);
         let until = Instant::now() + SHARE;
         while ours.len() < MIN_ROUNDS * CALLS_IN_A_ROW || Instant::now() < until {
-            // The first call does not count: it finds the others' weights in the processor's cache.
+            // The first call does not count: the processor's cache still holds the weights of another engine.
             let measure = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
                 call();
                 times.extend((0..CALLS_IN_A_ROW).map(|_| timed(call)));

@@ -13,7 +13,7 @@
   const ORDER = { kill: 0, hint: 1, allow: 2 };
   const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 
-  // What the core's standard library asks of its host: chance for its tables; it has no files, no arguments and no time.
+  // The WASI functions that the core's standard library imports: random numbers for its hash tables, no files, no arguments, no clock.
   const NOTHING = 52;
   function host(memory) {
     const set = (address, value) => new DataView(memory().buffer).setUint32(address, value, true);
@@ -65,7 +65,7 @@
   let rows = [];
   let problems = [];
   let chosen = null;
-  // Whoever judges stops when somebody else begins.
+  // Counts the calls of `read` and `judge`. An earlier call stops when a later one begins.
   let turn = 0;
 
   async function read(given) {

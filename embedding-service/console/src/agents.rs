@@ -108,7 +108,7 @@ impl Agent {
         }
     }
 
-    /// Half of what it does it has done before.
+    /// At least half of its steps repeat an earlier one.
     fn is_repetitive(&self) -> bool {
         self.repeated_steps > 0 && self.repeated_steps.saturating_mul(2) >= self.steps
     }

@@ -1,6 +1,6 @@
-//! Marks: what is equal looks equal. A digest becomes a short word that can be said aloud, and a colour if it comes more than once on the
-//! page. The word is a function of the digest, so it is the same on every page and for every colleague. The colour is the digest's own
-//! too, unless another one of the page has it already.
+//! Marks: equal calls and equal results look equal. A digest becomes a short word that can be said aloud, and gets a colour if it occurs
+//! more than once on the page. The word depends on the digest alone, so it is the same on every page and for every colleague. So does the
+//! colour, unless another digest of the page has it already.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ impl Mark {
     }
 }
 
-/// The digest's own hue, or the next that no other digest of the page has.
+/// The digest's own hue or, if another digest of the page has it, the next free one.
 fn free(hash: u64, taken: &mut [bool; HUES as usize]) -> u8 {
     let own = hash
         .rotate_left(13)

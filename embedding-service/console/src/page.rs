@@ -148,7 +148,7 @@ pub fn login_path(address: &str) -> String {
     format!("/console/login?next={}", text::encoded(address))
 }
 
-/// A form that changes something. Who may not is never given one: show [`login_path`] in its place.
+/// A form that changes something. Do not show it to a viewer who may not change anything: show a link to [`login_path`] instead.
 #[must_use]
 pub fn form(action: &str, viewer: &Viewer, content: &Markup) -> Markup {
     html! {

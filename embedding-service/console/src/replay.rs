@@ -18,7 +18,7 @@ pub const MOST_RUNS: u64 = 5_000;
 const MOST_ROWS: u64 = 500;
 /// Bad lines that are named; the others are counted.
 const MOST_BAD_LINES: u64 = 20;
-/// The highest count of a slider; behind it is "never".
+/// The highest count of a slider. One place further means "never".
 const HIGHEST: u32 = 20;
 
 /// The page.

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 /// Characters of a name that are shown in a list.
 pub const NAME: usize = 60;
-/// Characters of a name that are at hand; the service keeps no longer ones.
+/// Characters of a name that its tooltip shows. The service cuts names longer than this.
 const WHOLE: usize = 512;
 /// Characters that are shown of a text that has a place of its own.
 pub const TEXT: usize = 4_000;
@@ -20,7 +20,7 @@ pub fn is_odd(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A name within a line, cut to `most` characters. The whole name is at hand where the pointer rests.
+/// A name within a line, cut to `most` characters. A tooltip shows the whole name.
 #[must_use]
 pub fn name(text: &str, most: usize) -> Markup {
     let (shown, is_cut) = beginning(text, most);

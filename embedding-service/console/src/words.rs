@@ -26,7 +26,7 @@ impl StatusWord {
         self.into()
     }
 
-    /// A sign and a word; the colour is a third.
+    /// A sign and a word. The status is also shown by a colour.
     #[must_use]
     pub fn badge(self) -> Markup {
         let (sign, word, meaning) = match self {

@@ -9,7 +9,8 @@ impl Elementwise for Gelu {
     /// With 1 - erf(z) = 1 / (1 + a₁z + … + a₆z⁶)¹⁶ for z = |x| / √2, within 3e-7 (Abramowitz and Stegun 1964, 7.1.28).
     #[inline(always)]
     fn apply<L: Lanes>(&self, lanes: L, x: L::Floats, _: usize) -> Result<L::Floats, ShapeError> {
-        // From a₆ to 1; each times the power of 1/√2 that makes |x| of z, and 2^(1/16), so that the power of 16 is doubled.
+        // The coefficients a₆ to a₀ = 1. Each includes the power of 1/√2 that lets the polynomial take |x| in place of z, and 2^(1/16), which
+        // doubles the 16th power.
         const A: [f32; 7] = [
             5.621_3e-6,
             5.105_521e-5,
@@ -33,7 +34,7 @@ impl Elementwise for Gelu {
     }
 }
 
-/// e to the power of x, for x from -87 to 87; below, as of -87. Within 2 units in the last place.
+/// e to the power of x, for x from -87 to 87. A smaller x counts as -87. Within 2 units in the last place.
 #[inline(always)]
 pub(crate) fn exp<L: Lanes>(lanes: L, x: L::Floats) -> L::Floats {
     // x = n · ln 2 + r; ln 2 in two parts, so that n · ln 2 is exact enough; the polynomial is that of Cephes' expf.

@@ -10,7 +10,7 @@ use crate::{
     processor::{LANES, Lanes},
 };
 
-/// Keys that are compared at once: as many sums hide each other's latency.
+/// Keys that are compared at once: eight independent sums hide the latency of each addition.
 const KEYS_PER_STEP: usize = 8;
 /// Queries whose values are summed at once, by two vectors of components.
 const QUERIES_PER_STEP: usize = 8;
@@ -25,15 +25,15 @@ pub(crate) struct Scratch<const HEAD: usize> {
     weights: Vec<[f32; LANES]>,
 }
 
-/// Keys and values, of `hidden` each in a row, of rows that another thread has.
+/// Keys and values of the rows that the other thread has. Each row holds `hidden` of each. `before`: rows before ours; `after`: those after.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerKeysValues<'a> {
     pub(crate) before: &'a [f32],
     pub(crate) after: &'a [f32],
 }
 
-/// Writes to `context`, rows of `hidden`, what each row's heads gather. `qkv` holds queries (scaled already), keys and values
-/// of `hidden` each in a row; every head has `HEAD` of them.
+/// Writes the result of all heads to `context`, in rows of `hidden` values. Each row of `qkv` holds `hidden` queries (already scaled), keys
+/// and values; every head has `HEAD` of each.
 #[inline(always)]
 pub(crate) fn attend<L: Lanes, const HEAD: usize>(
     lanes: L,
@@ -69,7 +69,7 @@ pub(crate) fn attend<L: Lanes, const HEAD: usize>(
     Ok(())
 }
 
-/// Adds what stands from `first` on in each of the rows, which are `width` wide.
+/// Appends, for each row of `width` values, the `HEAD` values from `first` on.
 #[inline(always)]
 fn gather<const HEAD: usize>(
     to: &mut Vec<[f32; HEAD]>,
@@ -115,7 +115,7 @@ fn transpose<'a, L: Lanes>(
     Ok(())
 }
 
-/// Writes the products of each key with sixteen queries; returns the largest for each query.
+/// Writes the dot products of each key with sixteen queries. Returns the largest for each query.
 #[inline(always)]
 fn scores<L: Lanes, const HEAD: usize>(
     lanes: L,
@@ -160,7 +160,7 @@ fn scores_of<L: Lanes, const HEAD: usize, const KEYS: usize>(
     most
 }
 
-/// Puts exponentials in the place of scores; returns their sum.
+/// Replaces each score by e^(score − `most`). Returns their sum for each query.
 #[inline(always)]
 fn exponentials<L: Lanes>(lanes: L, most: L::Floats, scores: &mut [[f32; LANES]]) -> L::Floats {
     let mut total = lanes.splat(0.0);
@@ -179,7 +179,7 @@ struct Destination<'a> {
     first: usize,
 }
 
-/// Writes the values' mean by weights, for as many queries as the destination has rows.
+/// Writes the weighted mean of the values, for as many queries as the destination has rows.
 // Indices are below QUERIES_PER_STEP and VECTORS_PER_STEP, the lengths of the arrays.
 #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
 #[inline(always)]

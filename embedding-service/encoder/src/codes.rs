@@ -15,7 +15,7 @@ pub const fn words(components: usize) -> usize {
     components.div_ceil(BITS)
 }
 
-/// The signs of the components, the first in the lowest bit. What is no number counts as positive.
+/// The signs of the components, the first in the lowest bit. NaN counts as positive.
 #[must_use]
 pub fn code(vector: &[f32]) -> Vec<u64> {
     let word = |components: &[f32]| {
@@ -24,7 +24,7 @@ pub fn code(vector: &[f32]) -> Vec<u64> {
     vector.chunks(BITS).map(word).collect()
 }
 
-/// Adds to `distances` in how many bits each of the `codes`, which lie one behind the other, differs from `asked`.
+/// Appends to `distances`, for each code in `codes`, the number of bits in which it differs from `asked`.
 pub fn add_distances(codes: &[u64], asked: &[u64], distances: &mut Vec<u32>) {
     if let Ok(asked) = <&[u64; SHIPPED]>::try_from(asked) {
         distances.extend(codes.as_chunks::<SHIPPED>().0.iter().map(|code| differing(code, asked)));
@@ -37,7 +37,7 @@ fn differing(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Where the `count` smallest distances stand, in the order in which they stand; of equal ones the last.
+/// The indices of the `count` smallest distances, rising. Of equal distances the last ones are taken.
 #[must_use]
 pub fn smallest(distances: &[u32], count: usize) -> Vec<usize> {
     if distances.len() <= count {
@@ -50,7 +50,7 @@ pub fn smallest(distances: &[u32], count: usize) -> Vec<usize> {
             *number += 1;
         }
     }
-    // All below the limit are among them, and of those that are at it as many as there is room for.
+    // All distances below the limit are taken, and as many of those equal to the limit as there is room for.
     let (mut limit, mut below) = (0, 0);
     for (distance, number) in (0..).zip(&how_many) {
         if below + number > count {

@@ -24,7 +24,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// `embedding_norm`: what embeddings are normalised by before the first of `layers`.
+    /// `embedding_norm`: the norm of the embeddings before the first layer.
     ///
     /// # Errors
     /// When there are no layers, or weights do not fit together.
@@ -39,7 +39,7 @@ impl Encoder {
         Ok(Self { embedding_norm, layers, hidden })
     }
 
-    /// Values of an embedding, and of the mean.
+    /// The number of values in an embedding, and in the mean.
     #[must_use]
     pub fn hidden(&self) -> usize {
         self.hidden
@@ -111,7 +111,7 @@ impl Encoder {
         processor.run(AddPositions { norm: &self.embedding_norm, rows, positions })
     }
 
-    /// Takes `rows` through the layers, with a helper from the first layer on before which one is there.
+    /// Takes `rows` through the layers. As soon as a helper is ready before a layer, it takes half of the rows from that layer on.
     fn forward(
         &self,
         processor: Processor,
@@ -140,7 +140,7 @@ impl Encoder {
     }
 }
 
-/// Rows of [`Encoder::hidden`] values each, of which an embedding is the sum of one and one.
+/// Two tables of rows of [`Encoder::hidden`] values each. An embedding is the sum of one row of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {
     /// One for each token id.

@@ -1,6 +1,6 @@
 //! What can be wrong with shapes: of weights, of an input, or, by a fault of this crate, between two steps.
 
-/// Weights that do not fit together or not this way of computing, an input that does not fit them, or a broken invariant.
+/// Weights that do not fit together or that this crate cannot compute with, an input that does not fit them, or a broken invariant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     #[error("{name} has {got} values, not {expected}")]
@@ -37,7 +37,7 @@ pub(crate) fn ensure(holds: bool, invariant: &'static str) -> Result<(), ShapeEr
     if holds { Ok(()) } else { Err(ShapeError::Invariant(invariant)) }
 }
 
-/// As [`ensure`], where what is missing shows it.
+/// Like [`ensure`], for a value that is missing if the invariant is broken.
 pub(crate) trait OrBroken<T> {
     fn or_broken(self, invariant: &'static str) -> Result<T, ShapeError>;
 }

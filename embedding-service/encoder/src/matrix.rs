@@ -9,15 +9,15 @@ use crate::{
     weights::{Linear, checked_finite},
 };
 
-/// Blocks side by side in a panel: with eight rows they keep 24 sums, as many as fit in registers beside what is multiplied.
+/// Blocks side by side in a panel. With eight rows that makes 24 sums, the most that fit into registers beside the factors.
 const PANEL_BLOCKS: usize = 3;
 const PANEL_COLUMNS: usize = PANEL_BLOCKS * LANES;
-/// Rows that are multiplied by a part of a block at once, where registers are few: eight sums, and what is multiplied.
+/// Rows that are multiplied by a part of a block at once, on processors with few registers.
 const ROWS_PER_PASS: usize = 4;
 /// With more, a sum of bytes' products (at most 255 · 128 each) might not fit in 32 bits.
 const MAX_INPUTS: usize = 65_000;
 
-/// Weights `[inputs, outputs]` with what makes floats of the sums.
+/// Weights `[inputs, outputs]`, with what turns the integer sums into floats.
 #[derive(Debug, PartialEq)]
 pub(crate) struct PackedMatrix {
     outputs: usize,
@@ -100,7 +100,7 @@ impl PackedMatrix {
                     1 => panel.tile::<L, 1>(lanes, &group, out),
                     _ => Err(ShapeError::Invariant("a group has no rows, or more than a tile")),
                 }?;
-                // Once is enough; what is near already costs nothing to ask for.
+                // The next panel has been prefetched once. From now on `next` is this panel, which is in the cache already.
                 panel.next = blocks;
             }
         }
@@ -153,10 +153,10 @@ fn columns(from: &Linear<'_>, outputs: usize) -> Result<Vec<[Column; PANEL_BLOCK
     Ok(columns)
 }
 
-/// [`PANEL_COLUMNS`] from the one numbered `first` on, of `outputs`.
+/// The [`PANEL_COLUMNS`] columns from number `first` on, of `outputs` in all.
 struct Panel<'a> {
     blocks: &'a [[Block; PANEL_BLOCKS]],
-    /// As many blocks, fetched while these are worked on: those of the next panel.
+    /// The blocks of the next panel, which are prefetched meanwhile.
     next: &'a [[Block; PANEL_BLOCKS]],
     columns: &'a [Column; PANEL_BLOCKS],
     first: usize,

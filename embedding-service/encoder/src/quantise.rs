@@ -7,9 +7,9 @@ use crate::{
 
 /// Rows that a product works on at once.
 pub(crate) const ROWS_PER_TILE: usize = 8;
-/// What a byte can say above its lowest value.
+/// Steps between the lowest and the highest value of a byte.
 const STEPS: f32 = 255.0;
-/// Keeps the scale of a constant row from being nothing.
+/// Keeps the scale of a constant row from being 0.
 const LEAST_SCALE: f32 = 1e-12;
 
 /// value ≈ offset + scale · byte, for each value of a row.
@@ -21,7 +21,7 @@ pub(crate) struct RowScale {
 
 /// What is done to each value before it is rounded.
 pub(crate) trait Elementwise {
-    /// `x` is what stands in its row in the columns of vector `at`.
+    /// `x`: the values of a row in the columns of vector `at`.
     ///
     /// # Errors
     /// When there is nothing for that vector.

@@ -16,8 +16,8 @@ use crate::{
     processor::Processor,
 };
 
-/// How often a thread looks for what the other sends before it lets go of its processor: both are done at about the same
-/// time, and to be woken takes longer than to wait for that.
+/// How often a thread polls for the other's message before it sleeps. Both finish at about the same time, so spinning for that long is
+/// quicker than being woken.
 const SPINS: usize = 1000;
 
 /// Why a thread cannot go on with its rows.
@@ -41,7 +41,7 @@ enum Part {
     Second,
 }
 
-/// What a thread that has nothing else to do can help a text's own thread with.
+/// Half of a text's work, for a thread that has nothing else to do.
 pub struct Helper {
     layers: Arc<[Layer]>,
     processor: Processor,
@@ -51,7 +51,7 @@ pub struct Helper {
 impl Helper {
     /// Works until the text is done; returns soon if it is done already.
     pub fn work(mut self, scratch: &mut Scratch) {
-        // Whatever ends it, the text's own thread sees that this one has gone, does the text alone, and reports what is wrong.
+        // If this fails, the text's own thread notices that its helper has gone, computes the text alone, and reports what is wrong.
         let _ = self.run(scratch);
     }
 
@@ -92,10 +92,10 @@ impl PendingHelper {
     }
 }
 
-/// The rows with which the helper begins and ends, or keys and values.
+/// The helper's rows (at its start and at its end), or keys and values.
 #[derive(Default)]
 struct Message {
-    /// The number of the one with which to begin.
+    /// The layer with which the helper begins.
     layer: usize,
     values: Vec<f32>,
 }

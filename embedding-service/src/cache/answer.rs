@@ -6,10 +6,10 @@ use bytes::Bytes;
 use prost::Message as _;
 use sentinel_proto::v1::{CachedAnswer, Called};
 
-/// Two answers that do not contradict each other say the same from this similarity of their beginnings on (cosine 0.90): what
-/// counts as the same for prompts of a loop. Too high costs hits, too low would let wrong answers count as right.
+/// Two answers that do not contradict each other count as the same if their beginnings have at least this similarity (cosine 0.90), the
+/// same as for prompts of a loop. A higher value would cost hits, a lower one would let wrong answers count as right.
 pub const SAME_ANSWER: f64 = 0.95;
-/// Words that turn what an answer says round. Answers that differ in them are not the same, however alike they are.
+/// Words that reverse the meaning of a sentence. Answers that differ in one of them are not the same, however similar they are.
 const TURNING: &str = "not no never none nobody nothing neither nor without cannot hardly yes true false before after until since more \
     less fewer most least better worse higher lower above below up down increase increases decrease decreases always sometimes";
 
@@ -18,7 +18,7 @@ pub fn encode(answer: &CachedAnswer) -> Bytes {
     answer.encode_to_vec().into()
 }
 
-/// `None` for whatever is no answer.
+/// `None` if the bytes are not an answer.
 #[must_use]
 pub fn decode(bytes: &Bytes) -> Option<CachedAnswer> {
     CachedAnswer::decode(bytes.clone()).ok().filter(|answer| match &answer.called {
@@ -27,13 +27,13 @@ pub fn decode(bytes: &Bytes) -> Option<CachedAnswer> {
     })
 }
 
-/// Whether it calls something.
+/// Whether it has at least one call, and every call has a name.
 #[must_use]
 pub fn is_sound(called: &Called) -> bool {
     !called.calls.is_empty() && called.calls.iter().all(|call| !call.name.is_empty())
 }
 
-/// Bytes of all that it says.
+/// Bytes of its text, and of the names and arguments of its calls.
 #[must_use]
 pub fn length(answer: &CachedAnswer) -> usize {
     let called = answer.called.iter().flat_map(|called| {
@@ -65,7 +65,7 @@ pub fn likeness(a: &str, b: &str) -> Likeness {
     }
 }
 
-/// Which of the words that turn a sentence round a text has; "n't" is "not".
+/// The words of [`TURNING`] that a text has; "n't" counts as "not".
 fn turning(text: &str) -> BTreeSet<&'static str> {
     let text = text.to_lowercase().replace("n't", " not").replace("n’t", " not");
     let words: BTreeSet<&str> = sentinel_text::words(&text).collect();
@@ -77,7 +77,7 @@ fn folded(text: &str) -> String {
     words.join(" ").trim_end_matches(['.', '!']).to_lowercase()
 }
 
-/// Without the marks of lists ("1."), which come and go with the form.
+/// The numbers in a text. The marks of a list ("1.") are left out, because they depend only on the form.
 fn numbers(text: &str) -> BTreeSet<&str> {
     let mut numbers = BTreeSet::new();
     for line in text.lines() {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::learning::Observations;
 use crate::{embed::truncation::UnseenDigest, hex};
 
-/// All of a request but the last user's text, as a digest: only within one are answers shared.
+/// A digest of everything in a request except the last user text. Answers are shared only within one partition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Partition(pub [u8; 16]);
 
@@ -47,7 +47,7 @@ pub struct StoredQuestion {
 }
 
 impl Entry {
-    /// By what the administration calls it: partition and text.
+    /// The entry's name in the administration: the digests of its partition and its text.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}:{}", self.partition, self.id)
@@ -55,7 +55,7 @@ impl Entry {
 }
 
 impl EntryId {
-    /// To the letter: white space and case count, since an answer may depend on them.
+    /// The digest of the exact text. White space and case count, because an answer may depend on them.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self(blake3::hash(text.as_bytes()).as_bytes().first_chunk().copied().unwrap_or_default())

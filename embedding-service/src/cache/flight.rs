@@ -1,4 +1,4 @@
-//! Requests under way of which others of the same text wait for the answer (single flight), in this process. Times and keys only.
+//! Single flight in this process: requests under way, for whose answers other requests with the same text wait. Holds only times and keys.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ type Key = (Partition, EntryId);
 pub struct Flights(Mutex<HashMap<Key, Flight>>);
 
 struct Flight {
-    /// Nobody waits longer: whoever comes later asks the provider, and is waited for in turn.
+    /// Nobody waits beyond this time. A request that comes later asks the provider itself, and others then wait for it.
     until: Instant,
     /// Dropped when there is nothing to wait for any more.
     landing: watch::Sender<()>,
@@ -35,7 +35,7 @@ pub enum Joined {
     Follower(Wait),
 }
 
-/// The first of its text. When it is dropped without [`Lead::goes_on`], there is nothing to wait for.
+/// The first request with its text. If it is dropped without [`Lead::goes_on`], those that wait for it are released.
 pub struct Lead {
     flights: Arc<Flights>,
     key: Key,
@@ -53,7 +53,7 @@ impl Flights {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first of its text leads, the others wait: at most for `wait`.
+    /// The first request with its text becomes the leader. The others wait for it, at most for `wait`.
     #[must_use]
     pub fn join(self: &Arc<Self>, key: Key, wait: Duration) -> Joined {
         let now = Instant::now();
@@ -93,7 +93,7 @@ impl Drop for Lead {
     fn drop(&mut self) {
         let Some(number) = &self.number else { return };
         let mut flights = self.flights.lock();
-        // Another may lead by now.
+        // By now another request may be the leader of this key.
         let is_ours = |flight: &Flight| std::ptr::eq(flight.number.as_ptr(), Arc::as_ptr(number));
         if flights.get(&self.key).is_some_and(is_ours) {
             flights.remove(&self.key);
@@ -105,7 +105,7 @@ impl Wait {
     /// Waits, never beyond `deadline`.
     pub async fn landed(mut self, deadline: Option<Instant>) {
         let until = deadline.map_or(self.until, |deadline| deadline.min(self.until));
-        // It ends by an error: nothing is ever sent.
+        // Nothing is ever sent. `changed` returns an error once the sender is dropped.
         let _ = tokio::time::timeout_at(until.into(), self.landing.changed()).await;
     }
 }

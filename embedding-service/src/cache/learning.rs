@@ -1,22 +1,25 @@
-//! What an entry's answer was found to be worth for texts near its own, and how near a text has to come for it to be served.
+//! How often an entry's answer was right for texts near its own, and how near a text must come so that the answer is served.
 //! Numbers only: no texts, no store.
 //!
-//! After "vCache: Verified Semantic Prompt Caching" (arXiv 2502.03771): whether the answer is right for a text at similarity s
-//! follows a logistic curve of the entry's own, P(right | s) = 1 / (1 + exp(−g·(s − t))), that is learned from what was observed.
-//! Where the paper takes the confidence band of a fitted curve, here the chance of an error is the mean over all curves,
-//! weighed by how well each agrees with what was observed. That needs no fitting, which fails on the few observations that an
-//! entry has, and says little where little is known. Where the paper serves the less certain at random and now and then, so that
-//! wrong answers are few among all requests, here they are asked of the provider: then they are few among those served, too.
+//! After "vCache: Verified Semantic Prompt Caching" (arXiv 2502.03771). Each entry has a logistic curve of its own: the answer is right for
+//! a text at similarity s with P(right | s) = 1 / (1 + exp(−g·(s − t))). The curve is learned from what was observed. There are two
+//! differences to the paper:
+//!
+//! * The paper fits one curve and takes its confidence band. Here the chance of an error is the mean over all curves, weighted by how well
+//!   each agrees with what was observed. A fit would fail on the few observations that an entry has. With few observations the mean stays
+//!   careful.
+//! * The paper serves some uncertain answers at random, which bounds the share of wrong answers among all requests. Here uncertain requests
+//!   go to the provider, which bounds their share among the answers that are served, too.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// Nearest texts below this are no candidates: nothing is learned of them, and nothing is ever served.
+/// A text below this similarity is no candidate: no answer is served for it, and nothing is learned from it.
 pub const LEAST_SIMILARITY: f64 = 0.75;
-/// What was found right so often that the chance of an error is below the bound is served from here on, also below the
-/// threshold. Two texts have to be the same question (`equality`) here too.
+/// An answer that was right so often that the chance of an error is below the bound is served from this similarity on, even below the
+/// threshold. Both texts must be the same question (`equality`) here too.
 pub const FLOOR: f64 = 0.80;
-/// What the default threshold and equality promise of an entry of which nothing was observed yet. Who wants
-/// fewer errors than this is served nothing before it was observed.
+/// The share of wrong answers that the default threshold and `equality` allow for an entry without observations. If the bound is lower than
+/// this, such an entry is not served.
 pub const PROMISED_ERROR: f64 = 0.01;
 
 /// Observations are counted in steps of this width.
@@ -24,11 +27,11 @@ const STEP: f64 = 0.01;
 const STEPS: u8 = 25;
 /// Steepness of the curves.
 const STEEPNESS: [f64; 5] = [15.0, 30.0, 60.0, 120.0, 240.0];
-/// Where the curves are at one half: from 0.50 on, in hundredths.
+/// The number of similarities at which a curve may be at one half: 0.50, 0.51 and so on.
 const MIDDLES: u8 = 61;
-/// Of ordinary entries it lies no higher than this; every one below is as likely.
+/// For an ordinary entry that point is one of the first of these, up to this index. All of them are equally likely.
 const LAST_ORDINARY: u8 = 18;
-/// This share of all entries is not ordinary: their answers are right for hardly any other text, or change from one time to the next.
+/// The share of entries that are not ordinary: their answers are right for hardly any other text, or change from one time to the next.
 const NOT_ORDINARY: f64 = 0.01;
 
 /// How far an answer may be trusted.
@@ -52,7 +55,7 @@ struct Count {
 }
 
 impl Observations {
-    /// Notes that the provider's answer to a text at this similarity was the entry's, or was another.
+    /// Notes whether the provider's answer to a text at this similarity was the same as the entry's.
     pub fn note(&mut self, similarity: f64, is_right: bool) {
         let count = self.0.entry(step(similarity)).or_default();
         let counter = if is_right { &mut count.right } else { &mut count.wrong };
@@ -64,7 +67,7 @@ impl Observations {
         self.0.is_empty()
     }
 
-    /// Whether the answer may be served to a text at this similarity against which nothing else speaks.
+    /// Whether the answer may be served for a text at this similarity. All other checks are the caller's.
     #[must_use]
     pub fn allow(&self, similarity: f64, bound: Bound) -> bool {
         let is_near = similarity >= bound.threshold;
@@ -96,7 +99,7 @@ impl Observations {
         wrong / all
     }
 
-    /// Logarithm of the chance of what was observed, were this the curve.
+    /// Log-likelihood of the observations under this curve.
     fn agreement(&self, curve: &Curve) -> f64 {
         let of = |(step, count): (&u8, &Count)| {
             let (right, wrong) = curve.logarithms.get(usize::from(*step)).copied().unwrap_or_default();
@@ -130,7 +133,7 @@ impl Observations {
     }
 }
 
-/// Rounded up: what is right at a higher similarity proves less of a lower one, and what is wrong there proves more.
+/// The step of a similarity, rounded up. An answer that is right at a higher similarity says less about a lower one; a wrong one says more.
 fn step(similarity: f64) -> u8 {
     let above = ((similarity - LEAST_SIMILARITY) / STEP - 1e-6).ceil();
     (0..=STEPS).rev().find(|step| f64::from(*step) <= above).unwrap_or_default()
@@ -143,9 +146,9 @@ fn similarity_of(step: u8) -> f64 {
 struct Curve {
     middle: f64,
     steepness: f64,
-    /// Logarithm of how likely it is before anything was observed.
+    /// Logarithm of the curve's prior probability.
     prior: f64,
-    /// At each step, of the chance that the answer is right, and that it is wrong.
+    /// For each step, the logarithms of the chance that the answer is right and of the chance that it is wrong.
     logarithms: Vec<(f64, f64)>,
 }
 

@@ -20,7 +20,7 @@ use crate::{
     store::StoreError,
 };
 
-/// At most this many of the nearest entries are looked at: the first is more often than not another question.
+/// At most this many of the nearest entries are looked at. One is not enough, because the nearest text is often another question.
 const NEAREST: usize = 5;
 /// The store has to answer a little before the caller's deadline: what else the call finds out must still reach it.
 const MARGIN: Duration = Duration::from_millis(2);
@@ -65,10 +65,10 @@ pub struct LookUp {
 }
 
 impl LookUp {
-    /// The answer to the very text. `pending`: one that is not stored yet.
+    /// The answer to exactly this text. `pending`: an answer that is taken but not stored yet.
     ///
     /// # Errors
-    /// Why nothing can be said.
+    /// The cause, when the store cannot be asked or the entry cannot be read.
     pub async fn exact(
         &self,
         query: &Query,
@@ -88,7 +88,7 @@ impl LookUp {
             Err(cause) => return Err(cause),
         };
         if readable.is_none() {
-            // It makes room for the answer that the provider will give now.
+            // It is erased, so that the answer that the provider now gives can take its place.
             self.forget(query);
         }
         readable.map(Some).ok_or(Bypassed::Corrupted)
@@ -123,7 +123,7 @@ impl LookUp {
                 continue;
             }
             let answer = answer::decode(&entry.answer);
-            // What is called with words of one text is not what another asks for.
+            // The arguments of a call hold words of its own prompt, so an answer with calls is not given for another text.
             if answer.as_ref().is_some_and(|answer| answer.called.is_some()) {
                 continue;
             }

@@ -33,7 +33,7 @@ struct Inner {
     entries: HashMap<(Partition, EntryId), Stored>,
     /// The entries of each partition that can be compared.
     partitions: HashMap<Partition, Signs>,
-    /// By the number of their storing: the first is the next to go.
+    /// In the order in which they were stored: the first is evicted next.
     by_number: BTreeMap<u64, (Partition, EntryId)>,
     /// By when their time is up.
     by_end: BTreeSet<(Instant, u64)>,
@@ -46,7 +46,7 @@ struct Stored {
     number: u64,
     /// `None` if the end is beyond what an `Instant` can hold.
     end: Option<Instant>,
-    /// Among those of its partition that can be compared.
+    /// Its place in the [`Signs`] of its partition. `None` if it has no vector.
     place: Option<usize>,
     entry: Arc<Entry>,
 }
@@ -58,7 +58,7 @@ impl MemoryAnswers {
         Self { ttl, max_bytes, inner: Mutex::default() }
     }
 
-    /// Without what is too old.
+    /// Takes the lock, and removes what is too old.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.forget_old();
@@ -156,7 +156,7 @@ fn is_meant(what: &Erase, entry: &Entry) -> bool {
     }
 }
 
-/// Without the observations, which are counted in with the bookkeeping: they grow, and are few.
+/// Bytes of an entry. Its observations are not counted here, because they grow later. They are few, and [`OVERHEAD`] allows for them.
 fn bytes_of(entry: &Entry) -> usize {
     let asked = entry.asked.as_ref();
     let vector = asked.map_or(0, |asked| {
@@ -195,7 +195,7 @@ impl Inner {
         self.entries.insert(key, stored);
     }
 
-    /// Those of these that are still there.
+    /// The entries with these numbers, as far as they are still stored.
     fn numbered(&self, numbers: &[u64]) -> Vec<Arc<Entry>> {
         let stored = numbers.iter().filter_map(|number| self.entries.get(self.by_number.get(number)?));
         stored.map(|stored| Arc::clone(&stored.entry)).collect()

@@ -1,6 +1,6 @@
-//! Answers that were given, to be given again: to the same text, or to one that asks for the same. This file holds what a store of
-//! them promises; memory and Redis keep the promise in the files beside it, and one behavioural suite holds both to it. Whether
-//! an answer may be served is decided in [`lookup`], what is stored and learned in [`writer`].
+//! The response cache: answers of the provider, to be given again for the same text or for one that asks for the same. This file defines
+//! the trait of a store of answers. Memory and Redis implement it in the files beside it, and one test suite runs on both. [`lookup`] decides
+//! whether an answer may be served, [`writer`] what is stored and learned.
 
 pub mod answer;
 pub mod candidate;
@@ -62,8 +62,7 @@ pub trait AnswerStore: Send + Sync {
     /// whichever is shorter.
     async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), StoreError>;
 
-    /// Puts these observations in the place of those of `entry`, if what is stored is still that entry with the observations
-    /// that it has here. Says whether it was.
+    /// Replaces the observations of `entry`, if the stored entry is still equal to `entry`, with its observations. Returns whether it was.
     async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, StoreError>;
 
     /// Forgets. Gives how many entries.
@@ -73,7 +72,7 @@ pub trait AnswerStore: Send + Sync {
     async fn count(&self) -> Result<u64, StoreError>;
 }
 
-/// Milliseconds since 1970: other replicas have to understand it.
+/// Milliseconds since 1970. Wall-clock time, because other replicas read it too.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

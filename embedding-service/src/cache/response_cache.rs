@@ -81,7 +81,7 @@ impl ResponseCache {
         self.look_up.nearest(query, prompt, embedded, deadline).await
     }
 
-    /// Whether this request is the first of its text under way, where it wants to know.
+    /// Single flight: whether this request is the first with its text that is under way. `None` if the request does not wait for others.
     #[must_use]
     pub fn join(&self, query: &Query) -> Option<Joined> {
         (!query.wait.is_zero()).then(|| self.flights.join((query.partition, query.id), query.wait))

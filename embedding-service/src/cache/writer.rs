@@ -1,6 +1,6 @@
-//! What happens with a provider's answer after the call that brought it: it is stored, and compared with the stored answer that
-//! had come near. Bounded: what does not fit waits for nobody and is dropped and counted. What is taken and not yet stored is found
-//! by the same text already, so that whoever has the answer and asks again gets it.
+//! What happens to a provider's answer after the call that brought it: it is stored, and compared with the stored answer that had come near.
+//! The queue is bounded: what does not fit is dropped and counted. An answer that is taken but not yet stored is found by the same text
+//! already. So an agent that asks again right after the answer gets it from the cache.
 
 use std::{
     collections::HashMap,
@@ -36,11 +36,11 @@ use crate::{
 /// Answers that may wait, and the bytes that they may take.
 const QUEUE_LENGTH: usize = 1024;
 const QUEUE_BYTES: usize = 64 << 20;
-/// Answers under way at once: each may embed, and requests come first.
+/// Answers that are stored at the same time. Each may need an inference, and requests have priority.
 const CONCURRENT: usize = 2;
-/// Longer texts are found by the same text only: of them nobody can tell whether they ask for the same.
+/// The text of a longer prompt is not stored, so only the same text finds its answer.
 const MAX_ASKED: usize = 16 << 10;
-/// Another replica may note what it saw of the same entry at the same time.
+/// How often observations are written again when another replica has changed those of the same entry meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// An answer to be stored.
@@ -52,7 +52,7 @@ pub struct Answered {
     pub answer: CachedAnswer,
     /// The stored answer that had come near.
     pub candidate: Option<Candidate>,
-    /// That one was served, but for the sample.
+    /// Whether that answer would have been served, if the request had not been a sample.
     pub was_served: bool,
     pub ttl: Duration,
 }
@@ -62,7 +62,7 @@ type Key = (Partition, EntryId);
 /// An answer that is taken.
 struct AnswerToWrite {
     answered: Answered,
-    /// As it can be found already: without its text.
+    /// The entry without its text: this is how the same text finds it until it is stored.
     entry: Arc<Entry>,
 }
 
@@ -237,7 +237,7 @@ impl WriterTask {
 
     async fn write(&self, taken: &AnswerToWrite) {
         let answered = &taken.answered;
-        // Before the new answer takes the place of the one that it is compared with.
+        // It must be read first, because the new answer may replace it.
         let near = match answered.candidate {
             Some(candidate) => self.entry_of(answered.partition, candidate).await,
             None => None,
@@ -272,7 +272,7 @@ impl WriterTask {
 
     async fn store(&self, taken: &AnswerToWrite) -> Result<Entry, StoreError> {
         let (partition, id) = taken.key();
-        // What was learned of the answer that it replaces is as true of this one.
+        // What was learned of the answer that is replaced is kept: it is about the same text.
         let before = self.store.exact(partition, id).await.ok().flatten();
         let entry = Entry {
             asked: self.asked(&taken.answered.prompt).await,
@@ -283,7 +283,7 @@ impl WriterTask {
         Ok(entry)
     }
 
-    /// The text with its vector, which the look-up has left among the recent ones.
+    /// The text with its vector. The look-up has embedded it, so the vector is among the recent embeddings.
     async fn asked(&self, prompt: &str) -> Option<StoredQuestion> {
         if !self.store_prompt_text || prompt.len() > MAX_ASKED {
             return None;
@@ -300,7 +300,7 @@ impl WriterTask {
             return Learned::Nothing;
         };
         let Some(cached) = answer::decode(&near.answer) else { return Learned::Nothing };
-        // Of calls nobody can tell whether others would do as well.
+        // Whether other calls would do as well cannot be told.
         if cached.called.is_some() || answered.answer.called.is_some() {
             return Learned::Nothing;
         }

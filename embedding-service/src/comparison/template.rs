@@ -6,24 +6,24 @@ mod alignment;
 use self::alignment::{Alignment, Gap, align};
 use super::wording::{Word, WordKind, are_opposites, classified};
 
-/// At most this many words of a prompt are compared. What follows must agree otherwise.
+/// At most this many words of a prompt are compared. A longer prompt has text that the model did not see, and the caller compares its digest.
 const WORDS: usize = 256;
 /// In two prompts of one template, at least this percentage of the longer one's words stands in both, in order.
 const SHARED_PERCENT: usize = 70;
-/// The same if only values may have been exchanged: short templates ("Translate tree"), names.
+/// A lower percentage is enough if the exchanged words are plainly values: in short templates ("Translate tree"), or names.
 const SHARED_PERCENT_OF_FRAME: usize = 50;
 /// In a prompt of at most this many words, one exchanged noun is a value.
 const SHORT: usize = 8;
-/// Or at least this many words are the same before the first difference and after the last: instructions around a text. A rewording
-/// changes more of a prompt.
+/// Two prompts are also one template if at least this many words are the same before the first difference and after the last, such as
+/// instructions around a text. A rewording changes more of a prompt.
 const SHARED_ENDS: usize = 15;
-/// A rewording may exchange verbs for some that no list has. Then it changes at least this many other places. A template changes only its
-/// values.
+/// A rewording may exchange a verb for one that is in no list of synonyms. It is told from a template by at least this many other changed
+/// places: a template changes only its values.
 const REWORDED_PLACES: usize = 2;
 /// The same if what was exchanged may be a noun.
 const REWORDED_PLACES_FOR_NOUNS: usize = 3;
-/// And for each exchanged word, a rewording has at least this many equal words of content between the first difference and the last. Two
-/// texts that are filled into one template share hardly any.
+/// For each exchanged word, a rewording also has at least this many equal content words between the first difference and the last. Two
+/// different texts that are filled into one template share hardly any.
 const SHARED_FOR_EXCHANGED: usize = 3;
 
 /// Whether `a` and `b` are one template with other values: most words are shared in their order, or many at the ends, and
@@ -52,7 +52,7 @@ pub fn is_template_variant(a: &str, b: &str) -> bool {
     is_one_template && !is_reworded_throughout(&alignment, &exchanges)
 }
 
-/// Whether what was exchanged is plainly a value: one noun in a short prompt, or names or bare content and nothing beside it.
+/// Whether what was exchanged is plainly a value: one noun in a short prompt, or only names, or only content words and nothing else.
 fn are_values(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>], longer: usize) -> bool {
     let is_noun = |exchange: &Exchange<'_>| exchange.words == 1 && !exchange.is_of_verbs();
     let is_nothing_beside = alignment.inexact == 0 && alignment.gaps.len() == exchanges.len();
@@ -61,8 +61,8 @@ fn are_values(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>], longer: usi
         || is_nothing_beside && alignment.gaps.iter().all(has_only_content)
 }
 
-/// Each word stands in its place in the other text, but for content that stands where other content stands: "from Rome to
-/// Paris" and "from Paris to Rome" too.
+/// Whether both texts have the same words in the same places, except that some content words are replaced by others. "From Rome to Paris"
+/// and "from Paris to Rome" are such texts too.
 fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
     let mut same = 0_usize;
     let fits = |(a, b): (&Word, &Word)| {
@@ -137,7 +137,7 @@ fn is_reworded_throughout(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>])
         && !exchanges.iter().any(Exchange::has_name)
 }
 
-/// Nothing but function words differs, but they say the opposite, or ask another question.
+/// Whether only function words differ, but so that the text says the opposite or asks another question.
 fn is_turned_round(alignment: &Alignment<'_>) -> bool {
     let has = |words: &[Word], kind| words.iter().any(|word| word.kind == kind);
     let any_gap = |test: &dyn Fn(&Gap<'_>) -> bool| alignment.gaps.iter().any(test);

@@ -1,5 +1,5 @@
-//! Who may see a page, and who may change something: as for the API, but a browser has a cookie and a token in the place of the key. What a
-//! browser says about where a request comes from must fit, so that no other site changes anything here.
+//! Who may see a page, and who may change something. The rules are those of the API, but a browser has a cookie and a token instead of the
+//! key. The headers in which a browser names the origin of a request must fit, so that no other site can change anything here.
 
 use axum::{
     Extension,
@@ -57,7 +57,7 @@ pub async fn check(State(guard): State<Guard>, mut request: Request, next: Next)
     response
 }
 
-/// Lets everybody pass who has come by an address of ours.
+/// Lets every request pass whose `host` is an address of ours.
 pub async fn check_host(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.may_come(&request) {
         Ok(()) => next.run(request).await,
@@ -143,8 +143,8 @@ fn gives_key(headers: &HeaderMap, key: &ControlKey) -> bool {
     given.is_some_and(|given| key.is(given.trim()))
 }
 
-/// Whether a request that changes something was made by a page of ours, as far as the browser says. All browsers of today send the
-/// first header, and those before them the second with every form.
+/// Whether a request that changes something comes from a page of ours, as far as the browser says. Today's browsers send `sec-fetch-site`,
+/// and older ones at least `origin` with every form.
 fn is_from_here(host: Option<&str>, headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";

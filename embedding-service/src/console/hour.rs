@@ -33,7 +33,7 @@ pub struct Minute {
     pub hints: u64,
     pub kills: u64,
     pub spent_nano_usd: u64,
-    /// What the requests that were ended would have cost, taken as what the turn before cost.
+    /// What the requests that were ended would have cost. Each counts as much as the turn before it.
     pub saved_nano_usd: u64,
     pub unpriced: u64,
 }

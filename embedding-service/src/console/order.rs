@@ -1,4 +1,4 @@
-//! What a form of a page says. It counts only with the token of the session that it was made for.
+//! The fields of a form that was sent. They are taken only with the token of the session that the form was made for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -81,7 +81,7 @@ impl Order {
     }
 }
 
-/// An address of the console; of anywhere else, that of its first page.
+/// The given address if it is one of the console, otherwise that of its first page.
 pub fn address(said: &str) -> &str {
     let is_ours =
         said.strip_prefix("/console").is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));

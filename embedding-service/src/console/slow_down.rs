@@ -1,4 +1,5 @@
-//! What a wrong key costs: time, more with every one, and not many may wait at once. A right key costs nothing.
+//! Slows down the guessing of keys. Each wrong key waits longer than the one before, and only a few may be tried at once. A right key does
+//! not wait.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,11 +8,11 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-/// What the first wrong key costs; each after it twice as much,
+/// How long the first wrong key waits. Each further one waits twice as long,
 const FIRST: Duration = Duration::from_millis(300);
 /// up to this.
 const LONGEST: Duration = Duration::from_secs(10);
-/// After so long without a wrong key it begins anew.
+/// After this time without a wrong key the wait begins with [`FIRST`] again.
 const FORGOTTEN: Duration = Duration::from_secs(120);
 /// How many may try at once.
 const AT_ONCE: usize = 16;

@@ -1,4 +1,4 @@
-//! What workers were configured with. They send it once, when a digest comes that nobody knows here.
+//! The configurations of the workers. A worker reports a digest, and sends its configuration only if this digest is unknown here.
 
 use std::{
     collections::HashSet,
@@ -22,11 +22,11 @@ use crate::store::StoreError;
 pub const LONGEST: usize = 256 << 10;
 /// Configurations that are stored at once.
 const MOST: usize = 64;
-/// Refused ones that are remembered, so that they are not asked for each second.
+/// Digests of refused configurations that are remembered, so that workers are not asked for them with every report.
 const MOST_REFUSED: usize = 1_024;
 /// A configuration that no worker has any more is forgotten after so long.
 const TTL: Duration = Duration::from_secs(7 * 24 * 3_600);
-/// It is written again when it was written before this.
+/// A configuration that workers still report is written again when it is older than this.
 const RENEWED: Duration = Duration::from_secs(24 * 3_600);
 const FRESH: Duration = Duration::from_millis(200);
 

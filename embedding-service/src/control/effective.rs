@@ -1,4 +1,4 @@
-//! What acts at a worker: its configuration with the live settings above it.
+//! The effective settings of a worker: its configuration, overridden by the live settings.
 
 use std::{
     collections::HashMap,
@@ -43,7 +43,7 @@ impl Effective {
             return Ok(settled.clone());
         }
         let Some(json) = self.configurations.get(digest).await? else { return Ok(None) };
-        // Live settings were checked with every configuration that was known. One that came later acts alone where they do not fit.
+        // Live settings were checked with every configuration that was known then. If they do not fit a later one, that one acts without them.
         let config = Config::with_live_settings(json.as_bytes(), live.json.as_bytes())
             .or_else(|_| Config::from_json(json.as_bytes()));
         let settled = config.ok().map(|config| Arc::new(Settled { budgets: config.budgets }));

@@ -79,8 +79,8 @@ pub enum EventKind {
     InjectionDetected,
 }
 
-/// An event of a turn as it is written: an [`Event`] reads it. There are several with each turn, so they are written as they stand, without a
-/// tree of JSON values in between.
+/// An event of a turn, in the form in which it is written; [`Event`] reads it back. Each turn has several events, so they are serialised
+/// directly, without a tree of JSON values in between.
 #[derive(Debug, Serialize)]
 pub struct TurnEvent<'a> {
     pub kind: EventKind,

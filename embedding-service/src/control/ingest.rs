@@ -1,5 +1,5 @@
-//! Reports of turns become runs. A turn counts once: the numbers of a worker's turns rise, and how far they were counted is written with
-//! what they change.
+//! Turns the workers' reports into runs. Each turn counts once: the turns of a worker have rising numbers, and the number of the last counted
+//! turn is written in the same commit as the changed runs.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -24,10 +24,10 @@ pub const MOST_TURNS: usize = 4_096;
 const TURNS_AT_ONCE: usize = 128;
 /// How often a commit is tried again when another replica was faster.
 const ATTEMPTS: u32 = 50;
-/// A turn that is older is refused. So is one that came before and whose worker is forgotten.
+/// A turn that is older is refused. So a turn cannot count again after its worker was forgotten.
 const OLDEST: Duration = Duration::from_secs(3_600);
-/// A worker whose clock differs by less is believed: reports take different times on their way, and the turns of several workers, or of
-/// two reports, must stay in their order.
+/// If a worker's clock differs by less than this, its times are taken as they are. Otherwise the different delays of reports would disturb
+/// the order of turns from several workers or reports.
 const SAME_CLOCK: Duration = Duration::from_secs(5);
 const WORKER_TTL: Duration = Duration::from_secs(2 * 3_600);
 
@@ -63,7 +63,7 @@ pub struct Ingest {
     store: Arc<dyn ControlStore>,
     prices: Arc<Prices>,
     options: IngestOptions,
-    /// One report at a time in this process: they would only be in each other's way.
+    /// Only one report at a time in this process, because their commits would conflict.
     turn: tokio::sync::Mutex<()>,
 }
 

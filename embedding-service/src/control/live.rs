@@ -29,7 +29,7 @@ pub const LARGEST_PAGE: usize = 100;
 /// Bytes of an author and of a reason.
 const LONGEST_WORDS: usize = 500;
 const FRESH: Duration = Duration::from_millis(200);
-/// What settings are checked with as long as no worker has said how it is configured.
+/// The configuration with which settings are checked as long as no worker has sent its own.
 const NO_WORKER: &str = r#"{"identity": {"principal": "x-client-id"}}"#;
 
 /// A version of the live settings.
@@ -184,7 +184,8 @@ impl Live {
         self.put(settings, change, None).await
     }
 
-    /// What of the newest configuration of a worker settings can change, and what they are checked against; null where no worker has said.
+    /// The newest configuration of a worker, as far as workers send it: what live settings can change and what they are checked against. Null
+    /// if no worker has sent one.
     pub async fn newest_configuration(&self) -> Result<Value, StoreError> {
         let all = self.configurations.all().await?;
         let newest = all.into_iter().max_by_key(|(_, configuration)| configuration.at_ms);
@@ -257,7 +258,7 @@ impl Live {
     }
 }
 
-/// What is said for an agent, and the place of the entry that says it: the first that fits. An entry for a client is for its requests alone.
+/// The index and the settings of the first entry that fits an agent. Entries for a client are skipped: they are only for that client's requests.
 #[must_use]
 pub fn entry_of(agents: &[Value], agent: &str) -> (usize, Map<String, Value>) {
     let fits = |entry: &Value| {
@@ -270,8 +271,8 @@ pub fn entry_of(agents: &[Value], agent: &str) -> (usize, Map<String, Value>) {
     (at, settings.cloned().unwrap_or_default())
 }
 
-/// The entries of `agents` with one for exactly this agent that says this. Of several entries the first that fits acts, so it stands before
-/// the one that fitted until now.
+/// The entries of `agents`, with these settings in an entry for exactly this agent. The first entry that fits is used, so the new one is put
+/// before the one that fitted until now.
 #[must_use]
 pub fn with_entry(mut agents: Vec<Value>, agent: &str, settings: Map<String, Value>) -> Vec<Value> {
     let (at, _) = entry_of(&agents, agent);
@@ -283,7 +284,7 @@ pub fn with_entry(mut agents: Vec<Value>, agent: &str, settings: Map<String, Val
     agents
 }
 
-/// The entries of `agents` with one for exactly this agent that has the mode, and all that was said of it before.
+/// The entries of `agents`, with an entry for exactly this agent that has this mode and otherwise the settings that held for it before.
 fn with_mode(agents: Vec<Value>, agent: &str, observe: bool) -> Vec<Value> {
     let (_, mut settings) = entry_of(&agents, agent);
     settings.insert("mode".to_owned(), if observe { "observe" } else { "enforce" }.into());

@@ -31,7 +31,7 @@ pub struct Items<T> {
     pub epoch: u64,
     /// All that was written up to this version has been read.
     pub upto: Version,
-    /// From which version on it was read change by change.
+    /// The version from which on every change is known. A reader that knows less than that gets everything.
     pub since: Version,
     pub by_id: HashMap<String, Item<T>>,
 }
@@ -58,7 +58,7 @@ impl<T: DeserializeOwned> Mirror<T> {
         self.items.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets those that are of no use any more. What a reader has seen before them, it has to read anew.
+    /// Forgets items that are no longer of use. A reader whose version is older than a forgotten item has to read everything again.
     pub fn forget(&self, is_of_use: impl Fn(&T) -> bool) {
         let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
         let mut since = items.since;
@@ -87,7 +87,7 @@ impl<T: DeserializeOwned> Mirror<T> {
             };
             let mut changes = self.store.changes(self.kind, upto).await?;
             if changes.epoch != epoch {
-                // Another store, or one that has lost all: from the beginning.
+                // This is another store, or it has lost its data. Everything is read again.
                 if upto > 0 {
                     changes = self.store.changes(self.kind, 0).await?;
                 }

@@ -46,16 +46,16 @@ pub enum Priced {
     Unknown,
 }
 
-/// Models whose prices are remembered: what names them comes from outside.
+/// Models whose prices are remembered. There is a bound, because the names of models come from outside.
 const MOST_REMEMBERED: usize = 4_096;
 /// Bytes of a name that are looked at.
 const LONGEST: usize = 200;
-/// The longest prompt for which a price of its own is looked for, in tokens.
+/// The longest prompt, in tokens, up to which a change of the price is searched.
 const LONGEST_PROMPT: u64 = 4_000_000;
-/// A price is asked for this many tokens: then a price per million is exact to a billionth of a dollar.
+/// The calculator is asked for the price of this many tokens. From that the price per million follows to a billionth of a dollar.
 const PROBE: u64 = 1_000;
 
-/// Prices that were looked up, also in vain.
+/// Prices that were looked up. `None`: no price is known.
 type PriceCache<K> = Mutex<HashMap<K, Option<Arc<Price>>>>;
 
 /// Prices, remembered by model.
@@ -65,7 +65,7 @@ pub struct Prices {
     dearest: PriceCache<String>,
 }
 
-/// The prices of one model, rising in the length of prompts from which they hold.
+/// The prices of one model, in the order of the prompt lengths above which they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Price {
     pub steps: Vec<PriceStep>,
@@ -146,7 +146,7 @@ impl Prices {
         price
     }
 
-    /// That of the dearest model of the provider, or of all where the provider is not known.
+    /// The price of the dearest model of the provider, or of all providers if this one is not known.
     #[must_use]
     pub fn dearest(&self, provider: &str) -> Option<Arc<Price>> {
         let provider = self.calculator.find_provider(optional(provider), None).ok().flatten();
@@ -169,7 +169,7 @@ impl Prices {
         let mut steps = vec![base];
         let longest = self.step(provider, model, LONGEST_PROMPT)?;
         if (longest.input, longest.output) != (base.input, base.output) {
-            // Where the price changes. Of several changes, the first counts with the last price.
+            // Finds the length at which the price changes. If it changes several times, the last price is taken from the first change on.
             let (mut low, mut high) = (PROBE, LONGEST_PROMPT);
             while high.saturating_sub(low) > 1 {
                 let middle = low.midpoint(high);

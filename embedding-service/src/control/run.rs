@@ -234,7 +234,7 @@ impl Run {
             (RunStatus::Failed | RunStatus::Killed, _) => EventKind::RunFailed,
             (RunStatus::Working | RunStatus::Tools | RunStatus::Idle, _) => return,
         };
-        // An agent that asks on after it was stopped has not ended twice.
+        // An agent that goes on asking after it was stopped has not ended a second time.
         if self.names.has_run() && (self.outcome == RunStatus::Done || before != self.outcome) {
             let Self { outcome: status, turns, cost_nano_usd, .. } = *self;
             let data = TurnData::Ended { status, turns, cost_nano_usd };

@@ -199,8 +199,8 @@ impl Runs {
         Ok(run.filter(|run| run.names.has_run()).map(|run| self.view(id, &run)))
     }
 
-    /// Its last turns before a place in its log, those that began last first. The log has them as they were reported, which may be in
-    /// another order: each worker of Envoy reports by itself.
+    /// The last turns of a run before a place in its log, those that began last first. The log itself has them in the order of the reports,
+    /// which may be another one, because each worker of Envoy reports by itself.
     pub async fn turns(&self, id: &str, before: Option<Cursor>, most: usize) -> Result<Turns, StoreError> {
         let log = Log::Turns(id.to_owned());
         let most = most.min(LARGEST_PAGE);
@@ -287,7 +287,7 @@ impl Runs {
                 cost_usd: usd(cost),
                 ..view
             };
-        // Names alone tell agents apart that were seen in one moment.
+        // Several agents may have the same time, so the digest of the names is part of the order.
         let placed = agents.into_iter().map(view).map(|agent| {
             let id = digest(&[&agent.tenant, &agent.client, &agent.agent]);
             ((Reverse(agent.last_seen_ms), id), agent)

@@ -60,7 +60,7 @@ impl ControlCalls {
             let want_configuration = control.configurations.report(configuration.0, configuration.1).await?;
             control.budgets.report(&worker, configuration.0, &report.leases).await?;
             let mut stops = control.stops.news(known.epoch, known.stops).await?;
-            // What a worker has of another store's settings is no version of these.
+            // A version that the worker has from another store means nothing here.
             let is_ours = stops.epoch == known.epoch || known.settings == 0;
             let had = if is_ours { known.settings } else { u64::MAX };
             let (settings, changed) = control.live.news(had).await?;

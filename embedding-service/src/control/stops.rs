@@ -124,7 +124,7 @@ impl Stop {
             tenant: self.tenant.clone(),
             client: self.client.clone(),
             agent: self.agent.clone(),
-            // The name of a run without a name is empty, and says nothing.
+            // For a run without a name, `run` is empty and `history` identifies the run.
             run: self.run.clone().filter(|run| !run.is_empty() || self.history.is_none()),
             history: self.history.as_deref().and_then(unhex),
             reason: self.reason.clone(),
@@ -196,7 +196,7 @@ impl Stops {
         let id = target.id();
         let count = Key::new(DocumentKind::StopCount, "");
         for _ in 0..ATTEMPTS {
-            // In this order: a stop that is set in between changes the count's document.
+            // The count's document is read first. A stop that is set in between changes it, and then the commit fails.
             let gate = self.store.read(std::slice::from_ref(&count)).await?;
             self.mirror.refresh(Duration::ZERO).await?;
             let now = clock::now_ms();
@@ -270,7 +270,7 @@ impl Stops {
         Err(StoreError::Contended)
     }
 
-    /// What is new for a worker that knows of the stops up to a version of an epoch.
+    /// What is new for a worker that knows the stops of this epoch up to this version.
     pub async fn news(&self, epoch: u64, version: u64) -> Result<DirectivesReply, StoreError> {
         self.mirror.refresh(FRESH).await?;
         let now = clock::now_ms();

@@ -1,5 +1,5 @@
-//! Events by webhook: CloudEvents, signed as Standard Webhooks wants it (HMAC-SHA256), tried again with longer and longer pauses. Of all
-//! replicas one delivers, and how far it came is a document: an event may come twice where a replica dies, under the same id.
+//! Events by webhook: CloudEvents, signed as Standard Webhooks wants it (HMAC-SHA256), tried again with longer and longer pauses. Only one
+//! replica delivers at a time, and writes its progress as a document. If it dies, an event may come twice, with the same id.
 
 use std::{
     collections::HashMap,
@@ -30,7 +30,7 @@ use crate::{
 
 /// How often new events are looked for.
 const POLL: Duration = Duration::from_millis(500);
-/// How long a replica delivers without saying again that it does.
+/// How long the claim of the delivering replica holds. It renews the claim with each write of its progress.
 const TURN: Duration = Duration::from_secs(30);
 /// Budget of one delivery.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_sec
 const ATTEMPTS: u32 = 8;
 /// Events that are read at once.
 const PAGE: usize = 100;
-/// Kinds and runs of which it is remembered when they were told last.
+/// Pairs of kind and run whose last event is remembered, for the cooldown.
 const MOST_REMEMBERED: usize = 10_000;
 
 /// Where events go.
@@ -124,7 +124,7 @@ impl Webhook {
             return Ok(None);
         }
         if document.version == 0 {
-            // What was before there was a webhook is not told.
+            // Events from before the webhook was set up are not sent.
             let newest = self.store.log(&Log::Events, Part::Before(None, 1)).await?;
             let cursor = newest.first().map(|entry| entry.cursor).unwrap_or_default();
             (progress.version, progress.index) = (cursor.version, cursor.index);
@@ -203,7 +203,7 @@ impl Webhook {
         Some(event)
     }
 
-    /// Sends one event, again and again where it must be. False where another replica has taken over meanwhile.
+    /// Sends one event, with retries. Returns false if another replica has taken over meanwhile.
     async fn deliver(
         self: &Arc<Self>,
         entry: &LogEntry,
@@ -228,7 +228,7 @@ impl Webhook {
                     tracing::debug!(%error, attempt, "an event is sent again");
                     tokio::time::sleep(pause).await;
                     pause = pause.saturating_mul(2).min(longest);
-                    // Until it is delivered, it counts as not delivered.
+                    // The progress is written with the place before this event, so the claim is renewed and the event stays undelivered.
                     let before = Progress { index: progress.index.saturating_sub(1), ..progress.clone() };
                     if !self.write(&before, None).await? {
                         return Ok(false);

@@ -1,5 +1,5 @@
-//! Recent embeddings by the digest of their text: a prompt that is sent again (a retry, a loop) costs no inference. What
-//! comes out is what went in, to the bit. It keeps digests, vectors and heads, no whole prompts.
+//! Recent embeddings by the digest of their text, so that a prompt that is sent again (a retry, a loop) costs no inference. The vector is the
+//! same to the bit. It keeps digests, vectors and heads, no whole prompts.
 
 use std::mem::size_of;
 

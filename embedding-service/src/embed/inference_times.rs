@@ -9,8 +9,8 @@ const STEP: usize = 16;
 const STEPS: usize = 32;
 /// How much of each new measurement goes in the running mean: 1/8.
 const SMOOTHING: u32 = 8;
-/// A measurement counts as at most this many times the mean before it: a moment in which the machine did something else must not make
-/// prompts of this length be refused for long.
+/// A measurement counts as at most this many times the mean before it. Otherwise one moment in which the machine was busy would let prompts
+/// of this length be refused for long.
 const OUTLIER: u32 = 2;
 
 /// Running means of measured inference times.
@@ -32,8 +32,8 @@ impl InferenceTimes {
         });
     }
 
-    /// Adds a measurement of an inference that another worker assisted with, which takes half of the work at most: that tells
-    /// only when an estimate is too high.
+    /// Adds a measurement of an inference with which another worker assisted. The other one does at most half of the work, so the time can
+    /// only show that an estimate is too high.
     pub fn add_assisted(&mut self, tokens: usize, time: Duration) {
         let alone = time.saturating_mul(2);
         if alone < self.estimate(tokens) {

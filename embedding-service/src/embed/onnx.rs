@@ -151,7 +151,7 @@ impl OnnxEmbedder {
 const SENTENCE_EMBEDDING: &str = "[1, dimension]";
 const TOKEN_EMBEDDINGS: &str = "[1, tokens, dimension]";
 
-/// Every token is attended to, so the mean over the mask is the mean over all; its scale goes in normalising.
+/// Every token is attended to, so the masked mean is the mean of all rows. The sum is enough, because the vector is normalised afterwards.
 fn pooled(rows: &[f32], dimension: usize, pooling: Pooling) -> Vec<f32> {
     let read = match pooling {
         Pooling::First => 1,

@@ -168,7 +168,7 @@ impl PoolState {
             let now = Instant::now();
             while let Some((item, waited)) = inner.queue.pop(now) {
                 let why = abandoned(&item, now).or_else(|| {
-                    // Alone it is done all the same, so that an estimate gone astray mends itself.
+                    // The only prompt in the queue is computed all the same. So an estimate that is much too high gets corrected.
                     (!inner.queue.is_empty() && too_late(&item, now)).then_some(Dropped::NotInTime)
                 });
                 if let Some(why) = why {
@@ -182,7 +182,7 @@ impl PoolState {
             }
             self.metrics.queue_length(0);
             if let Some(assistance) = inner.assistance.take() {
-                // Of no length: the time is that of the prompt that it is for.
+                // With length zero, because the time counts for the prompt that it assists with.
                 inner.queue.set_current(number, Some((now, Duration::ZERO)));
                 return Some(Job::Assist(assistance));
             }

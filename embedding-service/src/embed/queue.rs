@@ -14,7 +14,7 @@ use std::{
 const OVERTAKING_LIMIT: u32 = 2;
 /// Longer estimates than this make nothing due later.
 const LONGEST_ESTIMATE: Duration = Duration::from_secs(60);
-/// Estimates are means, and more may come: of what a prompt needs until its deadline, this part is added: 1/4.
+/// A quarter is added to the estimated time until an answer, because estimates are means and more prompts may come.
 const SAFETY_MARGIN: u32 = 4;
 
 /// A prompt that waits for its inference.
@@ -86,7 +86,7 @@ impl<T> Queue<T> {
         if self.waiting.len() >= self.max_length {
             return Err(Refusal::Full);
         }
-        // Where nothing is in the way it is always taken, so that an estimate gone astray mends itself.
+        // If nothing waits and a worker is idle, every prompt is taken. So an estimate that is much too high gets corrected.
         let idle = self.waiting.is_empty() && self.has_idle_worker();
         let Some(left) = item.deadline.map(|deadline| deadline.saturating_duration_since(now)) else {
             return Ok(());
@@ -115,7 +115,7 @@ impl<T> Queue<T> {
         Some((waiting.item, now.saturating_duration_since(waiting.since)))
     }
 
-    /// Takes out those that `why` says something of, with what it says.
+    /// Takes out the prompts for which `why` returns something, with what it returns.
     pub fn take_if<W>(&mut self, why: impl Fn(&Item<T>) -> Option<W>) -> Vec<(Item<T>, W)> {
         let taken = self.waiting.iter().filter_map(|(place, waiting)| Some((*place, why(&waiting.item)?)));
         let taken: Vec<_> = taken.collect();
@@ -138,8 +138,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// How long a prompt without a deadline that came now would wait if all that waits went first; where that is longer,
-    /// how long the first in the queue has waited already.
+    /// How long a prompt without a deadline that came now would wait if all waiting prompts went first; or how long the first one in the queue
+    /// has waited already, if that is longer.
     #[must_use]
     pub fn delay(&self, now: Instant) -> Duration {
         let all = self.waiting.values().map(|w| w.item.estimate);
@@ -196,7 +196,7 @@ mod tests {
         let now = Instant::now();
         let mut queue = Queue::new(1, 1000);
         queue.push(item("long", 20, None), now);
-        // A short one every millisecond, each of which takes as long: without a limit it would never go.
+        // A short prompt comes every millisecond and takes a millisecond. Without the limit the long one would never get its turn.
         let mut before = 0;
         for i in 1..1000 {
             let now = now + ms(i);

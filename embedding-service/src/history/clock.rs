@@ -16,8 +16,8 @@ impl Moment {
         Self::after(None)
     }
 
-    /// A moment later than `newest`, the newest prompt of the same scope: also where another replica's clock, or this
-    /// one's before it was set back, was ahead. Otherwise the new prompt would count as the oldest, and be forgotten.
+    /// A moment later than `newest`, the newest prompt of the same scope, even if that came from a clock that was ahead: another replica's, or
+    /// this one's before it was set back. Otherwise the new prompt would count as the oldest, and be forgotten.
     #[must_use]
     pub fn after(newest: Option<Self>) -> Self {
         static CLOCK: Clock<fn() -> SystemTime> = Clock::new(SystemTime::now);

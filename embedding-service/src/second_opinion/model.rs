@@ -121,7 +121,7 @@ impl Classifier {
         let wrong = |got: String| EmbedError::Shape { got, expected: "[1, 1] or [1, 2]".to_owned() };
         let value = outputs.get(&self.output).ok_or_else(|| wrong("nothing".to_owned()))?;
         let (shape, logits) = value.try_extract_tensor::<f32>().map_err(failed)?;
-        // A second one is of another task.
+        // A second logit belongs to another task.
         let ([logit] | [logit, _]) = *logits else { return Err(wrong(shape.to_string())) };
         let score = 1.0 / (1.0 + (-f64::from(logit) / self.temperature).exp());
         if score.is_finite() { Ok(score) } else { Err(EmbedError::NotFinite) }

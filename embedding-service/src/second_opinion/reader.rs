@@ -1,5 +1,5 @@
-//! What waits to be read, and the thread that reads. It takes half of one processor at most, and what finds no room is counted and
-//! forgotten: prompts of requests that wait come first.
+//! The queue of tool results to be read, and the thread that reads them. The thread takes at most half of one processor, because prompts of
+//! waiting requests have priority. Results for which there is no room are counted and dropped.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -108,7 +108,7 @@ impl Worker {
         vec![v1::LeaseUse { id, account: state.account, used, returned, ..v1::LeaseUse::default() }]
     }
 
-    /// Whether a request that probably takes so much may go on; asks where the lease has too little.
+    /// Whether a request that probably takes this much may go on. Asks the service if the lease has too little left.
     async fn may(&mut self, control: &Control, probable: u64, calls: &AtomicU64) -> bool {
         if self.granted.saturating_sub(self.used) < probable {
             calls.fetch_add(1, Ordering::Relaxed);
@@ -144,13 +144,13 @@ async fn a_limit_is_overrun_by_no_more_than_what_was_in_flight_was_misjudged(sto
             let mut worker = Worker { number, lease: None, granted: 0, used: 0 };
             for n in 0..10_000_u64 {
                 let probable = 50 + (n * 37 + u64::from(number) * 11) % 100;
-                // Every other call goes to the other replica.
+                // The calls go to both replicas in turn.
                 let control = &replicas[(n as usize + number as usize) % 2];
                 if !worker.may(control, probable, &calls).await {
                     return;
                 }
                 tokio::task::yield_now().await;
-                // Some take less than was thought, some more.
+                // Some take less than was reserved, some more.
                 let real = match n % 7 {
                     0 => probable + 30,
                     1..=3 => probable / 2,
@@ -170,8 +170,8 @@ async fn a_limit_is_overrun_by_no_more_than_what_was_in_flight_was_misjudged(sto
         worker.await.unwrap();
     }
     let (billed, misjudged) = (billed.load(Ordering::Relaxed), misjudged.load(Ordering::Relaxed));
-    // Where one request misjudged is paid from the next grant, what can be overrun is what was in flight at the end: at most 30 for each
-    // of the eight workers.
+    // If a request takes more than was reserved, the next grant pays for it. So only the last request of each of the eight workers can overrun
+    // the limit, by at most 30.
     assert!(billed <= LIMIT + 8 * 30, "{billed} of {LIMIT}, {misjudged} misjudged in all");
     assert!(billed > LIMIT * 9 / 10, "the budget can be used: {billed} of {LIMIT}");
 }

@@ -439,7 +439,7 @@ async fn a_run_ends_as_its_last_turn_did(store: Store) {
     assert_eq!(kinds, wanted);
 }
 
-/// Workers report by themselves: the one that was asked first may tell it last.
+/// Each worker reports by itself: a worker that had the first request may report it last.
 async fn a_turn_that_is_told_late_is_not_the_last(store: Store) {
     let control = control(&store);
     let now = now_ms();

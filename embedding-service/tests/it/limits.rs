@@ -84,7 +84,7 @@ async fn a_full_queue_makes_room_by_throwing_out_the_jobs_of_callers_that_left()
     assert!(call.await.unwrap().is_ok());
 }
 
-/// The service without a transport: tonic's client keeps the deadline too, and would often be first.
+/// The service without a transport: tonic's client also enforces the deadline, and would often end the call before the service does.
 async fn service(gate: &Gate, work: Duration) -> Arc<LoopService> {
     let metrics = Arc::new(Metrics::default());
     let embedder = Gated { gate: gate.clone(), work, ..Gated::default() };
@@ -137,7 +137,7 @@ async fn a_deadline_that_passes_in_the_queue_costs_no_inference() {
     waiting(&service.metrics, &gate, 0).await;
     let status = service.check_loop(in_a_hurry("r")).await.unwrap_err();
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
-    // Behind it in the queue: when this one is answered, the hurried one's turn has been.
+    // This call is after it in the queue: when this call is answered, the call in a hurry has had its turn.
     let last = call(&service, "r");
     drop(shut);
     busy.await.unwrap().unwrap();

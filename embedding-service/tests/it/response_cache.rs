@@ -135,7 +135,7 @@ async fn the_same_text_and_a_rewording_are_answered_and_a_trap_is_not() {
     .await;
 }
 
-/// The verdict comes first: whoever repeats itself is not given one answer for ever, whether it is looked up to the letter or not.
+/// The verdict comes before the cache: an agent that repeats itself does not get a stored answer forever, neither by an exact nor by a semantic hit.
 #[tokio::test]
 async fn a_loop_gets_no_answer_and_an_answer_enters_the_history() {
     for (prompt, again) in [(ASK, ASK), (ASK, REWORDED)] {
@@ -182,7 +182,7 @@ async fn an_exact_hit_costs_no_embedding_and_is_compared_all_the_same() {
     drop(shut);
 }
 
-/// Embedding is overloaded: what needs none is answered, the rest is not given.
+/// Embedding is overloaded: exact hits, which need no vector, are answered. Other look-ups are a bypass.
 #[tokio::test]
 async fn without_embeddings_the_same_text_is_still_answered() {
     let gate = Gate::default();
@@ -223,7 +223,7 @@ async fn where_prompts_are_not_stored_only_the_same_text_is_answered() {
     let stored = format!("{:?}", redis.command(&["HGETALL", &key]).await);
     assert!(!stored.contains("password?"), "{stored}");
     assert_eq!(look_up(&mut client, REWORDED).await.kind(), Kind::Miss);
-    // The first finds no vector, which is made when its answer has gone; then the prompts are compared.
+    // The first call finds no vector. It is made after the response, and later calls compare the prompts.
     let both = || CheckLoopRequest { cache: Some(lookup()), repeats: 9, ..request("run", ASK) };
     let first = call(&mut client, both()).await;
     assert_eq!((first.cache.unwrap().kind(), first.compared), (Kind::Exact, 0));
@@ -246,7 +246,7 @@ async fn the_providers_answer_moves_the_threshold_of_an_entry() {
             ask.cache.as_mut().unwrap().similarity_threshold = Some(0.999);
             ask
         };
-        // The same answer, again and again: what would not be served before is.
+        // The provider gives the same answer each time, so in the end the stored answer is served for this prompt.
         for time in 1..=12 {
             let near = call(&mut client, strict(REWORDED)).await.cache.unwrap();
             if near.kind() == Kind::Semantic {
@@ -254,11 +254,11 @@ async fn the_providers_answer_moves_the_threshold_of_an_entry() {
             }
             assert!(!near.candidate.is_empty() && time < 12, "{time}: {near:?}");
             let candidate = near.candidate;
-            // Under another partition nothing is learned; the answer of the same is not kept, so that it stays near.
+            // Of another partition nothing would be learned. The answer is stored for the prompt `x`, so that `REWORDED` stays a near miss.
             store(&mut client, StoreAnswerRequest { candidate, ..to_store("x", ANSWER) }).await;
             learned(&server, "right", f64::from(time)).await;
         }
-        // Another answer, once: it is served no more.
+        // Once the provider gives another answer, the stored one is not served for this prompt any more.
         let sampled = look_up(&mut client, REWORDED).await;
         assert_eq!(sampled.kind(), Kind::Semantic);
         let other = StoreAnswerRequest {
@@ -276,7 +276,7 @@ async fn the_providers_answer_moves_the_threshold_of_an_entry() {
     .await;
 }
 
-/// What is called with the words of one text is not what another asks for, however near it comes.
+/// The arguments of calls come from the words of one text. So another text does not get the answer, however similar it is.
 #[tokio::test]
 async fn an_answer_with_calls_is_for_the_same_text_and_teaches_nothing() {
     with_each_store(async |server| {
@@ -298,7 +298,7 @@ async fn an_answer_with_calls_is_for_the_same_text_and_teaches_nothing() {
         let both = || CheckLoopRequest { cache: Some(lookup()), repeats: 9, ..request("run", ASK) };
         call_twice_and_compare(&mut client, both).await;
 
-        // Asked upstream all the same, with the same calls: nobody says that they were right.
+        // The provider was asked as well and answered with the same calls. That does not show that they were right, so nothing is learned.
         let sampled = StoreAnswerRequest { candidate: exact.candidate, compare_only: true, ..calling(ASK) };
         store(&mut client, sampled).await;
         learned(&server, "nothing", 1.0).await;

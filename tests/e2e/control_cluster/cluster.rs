@@ -17,8 +17,8 @@ use crate::control::{Operator, until};
 
 /// Requests that the budget's agent may make in all, until the end comes near.
 const LIMIT: u64 = 1_000_000;
-/// Requests on connections of their own after which each worker of an Envoy was asked, for the last stop; and for those before it, which
-/// the worker was told sooner.
+/// Requests, each on a new connection, after which every worker of an Envoy has very likely been asked. Used for the last stop. `EARLIER`: for
+/// the stops before it, which the workers have known for longer.
 const IN_A_ROW: usize = 20;
 const EARLIER: usize = 3;
 
@@ -29,7 +29,7 @@ pub struct Cluster {
     pub operators: [Operator; 2],
     folders: [TempDir; 2],
     pub redis: Redis,
-    /// What operators were told is done.
+    /// The agents whose stops a service has acknowledged.
     pub stops: Vec<String>,
     pub versions: u64,
     /// When the last stop was acknowledged.
@@ -89,7 +89,7 @@ impl Cluster {
 
     async fn set_budget(&mut self, number: usize, limit: u64) -> bool {
         let operator = &self.operators[number];
-        // One more than was acknowledged, where the service has made a change and could not say so.
+        // The version is read first: it is higher than the last acknowledged one if the service made a change but could not say so.
         let Some(now) = operator.try_ask(Method::GET, "/v1/settings", &Value::Null).await else {
             return false;
         };
@@ -102,7 +102,7 @@ impl Cluster {
         answer.is_some()
     }
 
-    /// A change that this service acknowledges, soon: on a busy machine Redis may take longer than the service waits for it.
+    /// Repeats a change until this service acknowledges it: on a busy machine Redis may take longer than the service waits.
     pub async fn changes(&mut self, number: usize) {
         eventually("a change is acknowledged", async || self.change(number).await).await;
     }
@@ -111,7 +111,7 @@ impl Cluster {
         eventually("a budget is acknowledged", async || self.set_budget(number, limit).await).await;
     }
 
-    /// What a service says, soon.
+    /// Asks a service until it answers.
     pub async fn told(&self, number: usize, path: &str) -> Value {
         let operator = &self.operators[number];
         until(path, async || operator.try_ask(Method::GET, path, &Value::Null).await).await

@@ -14,8 +14,8 @@ use super::ask;
 const ROUNDS: usize = 15;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Two agents that ask one Envoy all the time, until it is killed or they are told to end: one in a run of its own, and one whose budget all
-/// share. A third is stopped, as soon as its stop holds.
+/// Agents that ask one Envoy until it is killed or they are told to end: one in a run of its own, and `spender`, whose budget all share. Once
+/// `is_stopped` is set, also a stopped agent, which must be refused.
 pub struct Load {
     /// The first one.
     agent: String,

@@ -173,7 +173,7 @@ async fn calls_in_between_do_not_reset_the_window() {
     stack.assert_sound();
 }
 
-/// Rewordings and near-verbatim prompts with one answer. Who only exchanges a name does a batch.
+/// Rewordings with one answer get a hint. Prompts that only exchange a name are a batch and get none.
 #[tokio::test]
 async fn rewordings_are_hinted_and_batches_are_not() {
     const REWORDED: [&str; 6] = [
@@ -208,7 +208,7 @@ async fn rewordings_are_hinted_and_batches_are_not() {
     stack.assert_sound();
 }
 
-/// A client that says of each request that it is a retry is believed of none: the earlier ones were answered.
+/// A client marks every request as a retry. None counts as one, because the earlier requests were answered.
 #[tokio::test]
 async fn a_retry_header_alone_is_no_retry() {
     let mut stack = Stack::builder().start();

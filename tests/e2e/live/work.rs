@@ -28,7 +28,7 @@ fn is_hint_or_less(verdict: &String) -> bool {
     verdict == "allow" || verdict == "hint"
 }
 
-/// They may be told to wait longer. They are never stopped, and not told anything before the fifth time.
+/// These agents may get a hint to wait longer, but not before the fifth time. They are never stopped.
 #[tokio::test]
 async fn waiting_and_acting_are_never_stopped() {
     let cases: [(&str, Step); 14] = [
@@ -102,7 +102,7 @@ async fn many_runs_behind_one_id_are_hinted_at_most() {
     stack.assert_sound();
 }
 
-/// What a framework says after each of the assistant's words is no prompt, where these words differ.
+/// A text that a framework adds after every turn is no prompt, if the assistant says something else each time.
 #[tokio::test]
 async fn constant_words_of_a_framework_are_no_prompt() {
     const WORDS: [&str; 3] =
@@ -126,7 +126,7 @@ async fn constant_words_of_a_framework_are_no_prompt() {
     stack.assert_sound();
 }
 
-/// A talk that is written into one user text, which grows: each text is like the one before, and is other work.
+/// A conversation that is written into one growing user text: each text is similar to the one before, but it is new work.
 #[tokio::test]
 async fn a_transcript_in_one_growing_text() {
     let mut stack = Stack::builder().service().start();
@@ -145,7 +145,7 @@ async fn a_transcript_in_one_growing_text() {
     stack.assert_sound();
 }
 
-/// An answer is made anew, and each time it is another one.
+/// A user has an answer regenerated again and again, and it is different each time.
 #[tokio::test]
 async fn regeneration_is_hinted_at_the_sixth_and_never_stopped() {
     let mut stack = Stack::builder().service().start();
@@ -194,7 +194,7 @@ async fn a_kill_does_not_outlive_its_history() {
         let seen = verdicts(&stack, way, &headers, REQUESTS, |n| run_of(way, n, WORK)).await;
         assert!(seen.iter().all(is_hint_or_less), "another run, {way:?}: {seen:?}");
         assert!(seen[1..].iter().all(|verdict| verdict == "allow"), "another run, {way:?}: {seen:?}");
-        // And the one that is stuck stays stopped, for the reason that is true of it.
+        // The stuck run stays stopped, with its own reason.
         let again = way.send(&stack, &headers, run_of(way, 6, STUCK)).await;
         assert_eq!(
             (again.verdict(), again.reason().split(';').next()),

@@ -37,8 +37,8 @@ pub extern "C" fn output() -> *const u8 {
     OUTPUT.with_borrow(Vec::as_ptr)
 }
 
-/// Takes the input as the filter's configuration, in JSON. Gives the length of the output: empty, or what is wrong with it; then the one before
-/// stays.
+/// Takes the input as the filter's configuration, in JSON. Returns the length of the output. The output is empty, or says what is wrong; then
+/// the configuration before stays.
 #[unsafe(no_mangle)]
 pub extern "C" fn configure() -> usize {
     give(|input| match Thresholds::of(input) {
@@ -62,7 +62,7 @@ pub extern "C" fn tell() -> usize {
     give(|line| THRESHOLDS.with_borrow(|thresholds| story(line, thresholds.as_ref())))
 }
 
-/// The output for the input; its length.
+/// Stores what `of` makes of the input as the output. Returns its length.
 fn give(of: impl Fn(&[u8]) -> String) -> usize {
     let given = INPUT.with_borrow(|input| of(input)).into_bytes();
     let length = given.len();

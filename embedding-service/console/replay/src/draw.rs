@@ -38,7 +38,7 @@ pub fn story(told: &JudgedRun, policy: &Policy) -> Markup {
         |verdict| number(told.replayed.sent.iter().filter(|sent| sent.judged.verdict == verdict).count());
     let finding = turns.iter().rev().find_map(|turn| turn.finding.clone());
     let kills = verdicts(RequestVerdict::Kill);
-    // What stands behind the request that was ended.
+    // The rest of the recording after the request that was ended.
     let ended_at = told.replayed.sent.last().filter(|_| kills > 0).map(|sent| sent.history);
     let rest = ended_at.and_then(|at| told.run.messages.get(at..)).unwrap_or_default();
     let not_sent = number(rest.iter().filter(|message| message.is_assistant()).count());
@@ -59,7 +59,7 @@ pub fn story(told: &JudgedRun, policy: &Policy) -> Markup {
     run.replayed(not_sent, after_user)
 }
 
-/// The turns of the recording, without the word that the replay adds.
+/// The turns of the recording, without the user message that the replay adds at the end.
 fn turns(told: &JudgedRun) -> Vec<run::TurnRow> {
     let turns = told.turns.iter().take(told.replayed.sent.len());
     turns

@@ -95,7 +95,7 @@ fn tell(line: &[u8], thresholds: &Thresholds) -> Result<JudgedRun, String> {
     Ok(JudgedRun { run, replayed, turns: way.turns })
 }
 
-/// The pipeline alone, with an ear on what it reports.
+/// The pipeline without Envoy. It also keeps the turns that the pipeline reports.
 struct Watched {
     alone: Alone,
     reported: Rc<RefCell<Vec<Turn>>>,
@@ -103,7 +103,7 @@ struct Watched {
     ticks: u64,
 }
 
-/// Between two reports, in milliseconds: more than a worker waits.
+/// Milliseconds between two reports: longer than a worker waits before it reports.
 const PAUSE: u64 = 10_000;
 
 impl Watched {
@@ -122,7 +122,7 @@ impl Watched {
 impl Way for Watched {
     fn send(&mut self, run: &str, body: String, answer: String) -> JudgedRequest {
         let judged = self.alone.send(run, body, answer);
-        // The worker's time goes ahead, and the run's does not: verdicts are those of `make eval`.
+        // For the report the clock is moved on and then set back. The run itself sees no time pass, so its verdicts are those of `make eval`.
         let now = self.alone.host.now;
         self.ticks = self.ticks.saturating_add(1);
         self.alone.host.now = now.saturating_add(self.ticks.saturating_mul(PAUSE.saturating_mul(10)));
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn each_request_has_its_turn_with_its_texts() {
         let told = tell(FILE.lines().nth(1).unwrap().as_bytes(), &Thresholds::of(b"{}").unwrap()).unwrap();
-        // One more is the new word of the user.
+        // One more: the user message that the replay adds at the end.
         assert_eq!(told.turns.len(), told.replayed.sent.len() + 1);
         assert!(told.turns.iter().all(Option::is_some));
         let steps: Vec<usize> = told.turns.iter().flatten().map(|turn| turn.steps.len()).collect();

@@ -11,7 +11,7 @@ const LOOKED_AT: usize = 20;
 /// Longest period of a cycle.
 const PERIOD: usize = 5;
 
-/// `rows` and `threshold`: what acts for the agent now.
+/// `rows` and `threshold`: the settings that now hold for the agent.
 pub fn count(turns: &[TurnRow], rows: &StepsPolicy, threshold: f64) -> Vec<SignalCount> {
     let steps: Vec<&StepRow> = turns.iter().flat_map(|turn| &turn.steps).collect();
     let steps = steps.get(steps.len().saturating_sub(LOOKED_AT)..).unwrap_or_default();
@@ -59,7 +59,7 @@ pub fn count(turns: &[TurnRow], rows: &StepsPolicy, threshold: f64) -> Vec<Signa
     counted
 }
 
-/// From which counts a repetition acts, by what came of it.
+/// The counts at which a repetition hints and kills, by the kind of its result.
 fn limits(kind: Outcome, strong: Thresholds, rows: &StepsPolicy) -> (Option<f64>, Option<f64>) {
     let Thresholds { hint, kill } = match kind {
         Outcome::Content | Outcome::Failure => strong,

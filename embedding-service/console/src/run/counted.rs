@@ -12,13 +12,13 @@ pub struct SignalCount {
     pub count: f64,
     /// From which count on the model is told; `None`: never.
     pub hint: Option<f64>,
-    /// It acts above the count, and not at it.
+    /// The signal acts only above this count, not at it.
     pub is_above: bool,
     /// From which count on the run is ended; `None`: never.
     pub kill: Option<f64>,
 }
 
-/// `acting`: which counts to act at stand beside.
+/// `acting` says in words where the counts to act at come from.
 pub fn table(counted: &[SignalCount], was_let_pass: bool, acting: &str) -> Markup {
     html! {
         @if !counted.is_empty() {

@@ -55,7 +55,7 @@ impl Look {
         let mut lanes: Vec<Lane> = order.iter().map(lane).filter(|lane| lane.places.len() > 1).collect();
         lanes.sort_by_key(|lane| std::cmp::Reverse(lane.places.len()));
         lanes.truncate(LANES);
-        // From left to right as they begin.
+        // The lane that begins first stands leftmost.
         lanes.sort_by_key(|lane| lane.places.first().copied());
         Self { approaches, outcomes, lanes }
     }
@@ -80,7 +80,7 @@ impl Look {
         }
     }
 
-    /// Which time it is that this step came, and of how many.
+    /// Which repetition of its step this one is, how many there are, and the class of their colour.
     fn times(&self, step: &StepRow, place: usize) -> Option<(usize, usize, &str)> {
         let lane =
             self.lanes.iter().find(|lane| lane.approach == step.approach && lane.outcome == step.outcome)?;
@@ -89,7 +89,7 @@ impl Look {
     }
 }
 
-/// Each step as two halves, what was called above what came of it, in one strip. A pattern is seen before it is read.
+/// A strip with a column for each step: the call above, its result below. It shows a pattern at a glance.
 pub fn glance(run: &RunPage) -> Markup {
     let look = Look::of(&run.turns);
     let count: usize = run.turns.iter().map(|turn| turn.steps.len()).sum();

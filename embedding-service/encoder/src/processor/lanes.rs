@@ -68,8 +68,8 @@ pub(crate) trait Lanes: Copy {
     type Quad: Quad;
     type Sums: Copy;
 
-    /// In how many parts a block's columns are summed, one after the other: where registers are few, and each holds little, a
-    /// product keeps fewer sums at a time.
+    /// The number of parts in which a block's columns are summed, one after the other. With few or small registers, more parts mean fewer
+    /// sums at a time.
     const PARTS: usize;
     /// Whether the sums of eight rows with three blocks are more than the registers hold.
     const FEW_REGISTERS: bool;
@@ -92,11 +92,11 @@ pub(crate) trait Lanes: Copy {
     fn power_of_two(self, x: Self::Floats) -> Self::Floats;
     /// The lanes of both alternately: the first eight of each, then the others.
     fn interleave(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
-    /// The nearest whole numbers of what is within 0 and 255.
+    /// Rounds values from 0 to 255 to whole numbers.
     fn round_to_quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
 
-    /// What the sums of sixteen columns begin with. `weights`: the sum of each column's weights, for processors that take
-    /// inputs less a constant.
+    /// The initial sums of sixteen columns. `weights`: the sum of each column's weights. Processors that subtract a constant from each
+    /// input need it.
     fn zero_sums(self, weights: &[i32; LANES]) -> Self::Sums;
     /// Adds to each lane of a part, which is below [`Self::PARTS`], the products of `inputs` with the lane's four weights.
     fn dot(self, sums: &mut Self::Sums, part: usize, inputs: Self::Quad, weights: &Block);

@@ -114,7 +114,7 @@ impl<P: Products> Lanes for Neon<P> {
         unsafe { [vfmaq_f32(p, a, w), vfmaq_f32(q, b, x), vfmaq_f32(r, c, y), vfmaq_f32(s, d, z)] }
     }
 
-    // Its own instructions for the greater and the lesser give something else where one is no number, and for the zeros.
+    // NEON's own instructions for maximum and minimum treat NaN and -0 differently from the other processors.
     #[inline(always)]
     fn max(self, x: Floats, y: Floats) -> Floats {
         pairs(x, y, |x, y| unsafe { vbslq_f32(vcgtq_f32(x, y), x, y) })

@@ -1,4 +1,4 @@
-//! What was served of what, by category, by threshold. No page and no files.
+//! Counts how many pairs would be served, by category and by threshold. Writes no page and no file.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -27,7 +27,7 @@ pub struct CacheReport {
     pub judged: Vec<JudgedPair>,
 }
 
-/// How many were served of those with one answer, and of those with two.
+/// How many true pairs (one answer for both texts) and how many traps (two answers) were served.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub true_served: usize,

@@ -95,14 +95,14 @@ fn user() -> String {
     Place::User.label().to_owned()
 }
 
-/// What became of texts.
+/// How many texts there are, and in how many of them something was found.
 #[derive(Default, Serialize)]
 struct Count {
     attacks: usize,
     caught: usize,
     healthy: usize,
     flagged: usize,
-    /// By the model, and by the rules or the model.
+    /// What the model found. `either`: what the rules or the model found.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Found>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ impl Count {
         }
     }
 
-    /// Of the texts that were found, those that are attacks; of the attacks, those that were found.
+    /// Precision: the share of attacks among the texts that the rules found. Recall: the share of the attacks that they found.
     fn precision_and_recall(&self) -> [Option<f64>; 2] {
         let part = |of: usize, all: usize| (all > 0).then(|| of as f64 / all as f64);
         [part(self.caught, self.caught + self.flagged), part(self.caught, self.attacks)]

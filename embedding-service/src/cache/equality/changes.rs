@@ -11,7 +11,7 @@ const CHANGES: &str = include_str!("changes.txt");
 enum PatternPlace {
     /// One of these words; `is_optional`: or nothing.
     Words { words: Vec<&'static str>, is_optional: bool },
-    /// What a capital stands for.
+    /// A place that a capital stands for: see the head of `changes.txt`.
     Any(&'static str),
 }
 
@@ -22,7 +22,7 @@ struct Change {
     to: Vec<&'static str>,
 }
 
-/// What a pattern's places have found: their name on the right side, and the words.
+/// The words that each place of a pattern has matched, under the name that the right side uses for the place.
 type Captures<'a> = Vec<(&'static str, &'a [String])>;
 
 #[derive(Default)]
@@ -104,7 +104,7 @@ pub(super) fn applied(words: &mut Vec<String>) -> bool {
         let begun = super::small(words);
         RULES.openings.iter().find_map(|opening| {
             let (opening, rest) = begun.split_at_checked(prefix(opening, &begun)?)?;
-            // "Explain who wrote Dracula" wants more than a name.
+            // "Explain who wrote Dracula" asks for more than the name, so "explain" is cut only before "how", "why" and "the".
             let explains = opening.last().is_some_and(|last| last == "explain" || last == "explaining");
             let is_way = rest.first().is_some_and(|first| matches!(first.as_str(), "how" | "why" | "the"));
             (!explains || is_way)
@@ -118,7 +118,7 @@ pub(super) fn applied(words: &mut Vec<String>) -> bool {
     new.map(|new| *words = new).is_some()
 }
 
-/// How many words at the beginning a pattern of words alone takes, as many as it can.
+/// How many of the first words a pattern without capitals matches: as many as it can.
 fn prefix(places: &[PatternPlace], words: &[String]) -> Option<usize> {
     let Some((place, places)) = places.split_first() else { return Some(0) };
     let PatternPlace::Words { words: known, is_optional } = place else { return None };

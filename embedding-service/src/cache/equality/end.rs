@@ -1,4 +1,4 @@
-//! The mark at the end of a sentence, where it says nothing.
+//! Decides whether the mark at the end of a sentence may be left out.
 
 use super::{
     changes,
@@ -10,10 +10,10 @@ use super::{
 /// the sentence must be a question or an order without it: "what is done is done" and "delete the file" are not.
 pub(super) fn says_nothing(words: &[String], mark: char) -> bool {
     let Some((last, before)) = words.split_last() else { return false };
-    // "Explain approx."
+    // The full stop may belong to the last word: "Explain approx."
     let is_short = before.len() < 3 || last.chars().count() < 5;
     let is_order = match before {
-        // "Write dogs bark loudly." has its text behind it, and "give the code of hello." names it.
+        // "Write dogs bark loudly." and "give the code of hello." may name a text, and the mark may be part of it.
         [first, second, ..] if first == "write" => second == "a" || second == "an",
         [first, ..] => first != "give" && is_in("orders", first),
         [] => false,

@@ -18,7 +18,7 @@ use self::{
     words::{is_in, meant},
 };
 
-/// Changes are applied until nothing changes, at most so often.
+/// Changes are applied until none fits, at most this many times.
 const ROUNDS: usize = 6;
 
 /// Whether the answer to one text may serve the other. Symmetric.
@@ -35,7 +35,7 @@ struct Form {
 }
 
 impl Form {
-    /// Returns `None` for a text that only its repetition equals.
+    /// Returns `None` for a text that equals only itself.
     fn of(text: &str) -> Option<Self> {
         let (Sentence { mut words, mut end }, is_greeted) = without_talk(read(text)?)?;
         if speaks_of_writing(&words) {
@@ -53,12 +53,13 @@ impl Form {
             }
         }
         sides::sort(&mut words);
-        // A comma that no change has taken parts a list, or a text from what is to be done to it. A greeting may belong to what does
-        // not say all that it is about.
+        // A comma that is left separates items of a list, or a text from what is to be done with it. After a greeting, a question must name
+        // all that it is about. Otherwise it may be about the greeting.
         if words.iter().any(|word| word == ",") || is_greeted && !changes::is_whole(&words) {
             return None;
         }
-        // "Tell me how tides work." is a question now, and "could you please list the gases?" is none.
+        // The changes may have made a question of an order ("Tell me how tides work."), or an order of a question ("could you please list
+        // the gases?"). The mark at the end must follow.
         end = match (end, asks_at_first, asks(&words)) {
             (None | Some('.'), false, true) => Some('?'),
             (Some('?'), true, false) => None,
@@ -68,7 +69,7 @@ impl Form {
     }
 }
 
-/// "How many capitals does my text have": a text about writing may be about its own, so every sign of it counts.
+/// Whether a text speaks of writing, or gives a secret. "How many capitals does my text have" is about itself, so every character counts.
 fn speaks_of_writing(words: &[String]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         let word = word.to_lowercase();
@@ -107,7 +108,7 @@ fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, bool)> {
     }
 }
 
-/// The words, with a small letter at the beginning. "HMM" and "SO" are abbreviations.
+/// The words, with the first one in lower case. A first word with more than one capital stays: "HMM" and "SO" are abbreviations.
 fn small(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut().filter(|first| !first.chars().skip(1).any(char::is_uppercase)) {
@@ -116,13 +117,13 @@ fn small(words: &[String]) -> Vec<String> {
     words
 }
 
-/// The capital that only a sentence's beginning gives a word.
+/// Puts the first word into lower case, if it has its capital only because it begins the sentence.
 fn with_small_start(words: &mut [String]) {
     let is_start = begins_as_a_sentence(words) && !speaks_of_writer(words);
     if let Some(first) = words.first_mut().filter(|_| is_start) {
         *first = first.to_lowercase();
     }
-    // Of a value one says "how does i", so in "how do I" it is nobody else's.
+    // In "how do I" the "I" is the speaker. Of a variable `i` one would say "how does i".
     if let [way, verb, who, ..] = words
         && verb == "do"
         && who == "I"
@@ -132,7 +133,7 @@ fn with_small_start(words: &mut [String]) {
     }
 }
 
-/// "What is the definiton of": a noun that is written wrongly. Elsewhere the error itself may be meant.
+/// Corrects a misspelt noun in "What is the definiton of". Elsewhere the typing error itself may be meant.
 fn without_slips(words: &mut [String]) {
     if let [what, is, the, slip, of, ..] = words
         && (what == "what" && matches!(is.as_str(), "is" | "are") && the == "the" && of == "of")
@@ -142,8 +143,8 @@ fn without_slips(words: &mut [String]) {
     }
 }
 
-/// Whether the first word is no name, no type and no command: a question word with its verb, a verb before its subject, or an order with an article.
-/// "Who in bash lists users" speaks of a command, and "How Democracies Die" is a title.
+/// Whether the first word is certainly not a name, a type or a command. It is a question word with its verb, a verb before its subject, or an
+/// order with an article. Not so: "Who in bash lists users" (a command), "How Democracies Die" (a title).
 fn begins_as_a_sentence(words: &[String]) -> bool {
     let [first, second, rest @ ..] = words else { return false };
     let small = first.to_lowercase();
@@ -152,7 +153,7 @@ fn begins_as_a_sentence(words: &[String]) -> bool {
         || is_in("behind_questions", second)
         || is_plain(second) && rest.first().is_some_and(|third| is_verb(third));
     let has_subject = second == "I" || is_plain(second) && !is_in("prepositions", second);
-    // "When is undefined in Kotlin": the capital is what is asked about.
+    // "When is undefined in Kotlin" asks about `When`, so the capital matters.
     let speaks_of_code =
         !matches!(second.as_str(), "do" | "can" | "to") && words.iter().any(|word| is_in("programs", word));
     is_capital(first)
@@ -166,7 +167,7 @@ fn begins_as_a_sentence(words: &[String]) -> bool {
             || is_in("starts", &small.replace('’', "'")))
 }
 
-/// "How would you grade me", "what did I do wrong": it may be the capital.
+/// Whether a text asks about its writer: "How would you grade me", "what did I do wrong". Then it may be about the capital itself.
 fn speaks_of_writer(words: &[String]) -> bool {
     let is_one_of = |word: &str, known: &[&str]| known.contains(&word.to_lowercase().as_str());
     words.windows(2).any(|two| match two {

@@ -86,7 +86,7 @@ fn is_noun(word: &str) -> bool {
         && !["not_explained", "prepositions", "articles"].iter().any(|list| is_in(list, word))
 }
 
-/// "A letter", "candle wax", "two lists", with or without what it is in or comes from: nothing that could judge, doubt or go on.
+/// What something is done to: "a letter", "candle wax", "two lists". A preposition with a place, a source or the like may follow.
 fn is_object(words: &[String]) -> bool {
     let is_preposition =
         |word: &String| matches!(word.as_str(), "in" | "on" | "from" | "to" | "into" | "with");
@@ -141,7 +141,7 @@ fn count(word: &str) -> Option<String> {
     of_word.or(of_digits).map(|number| number.to_string())
 }
 
-/// A day, a month or a number, in any case and in short: from one to another is not as far as back.
+/// Whether a word is a day, a month or a number, in any case and also in short. The difference between two of these depends on their order.
 pub(super) fn is_counted(word: &str) -> bool {
     let lower = word.to_lowercase();
     let mut letters = lower.chars();

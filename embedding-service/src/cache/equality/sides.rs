@@ -5,7 +5,7 @@ use super::{
     text::is_capital,
 };
 
-/// What stands before, between and behind the two sides. Nothing follows that could speak of one of them ("the former").
+/// The words before, between and behind the two sides. Nothing may follow, because it could be about one of them ("the former").
 const FRAMES: [(&str, &str, &str); 6] = [
     ("what is the difference between", "and", ""),
     ("what do", "and", "have in common"),
@@ -34,8 +34,8 @@ pub(super) fn sort(words: &mut [String]) {
     }
 }
 
-/// One word each, both with an article or none, both names or none. In "a gas and an electric stove" the first lacks its noun, and the difference of two
-/// numbers, days or letters has a sign.
+/// Whether the sides may be exchanged: each is one word, both or neither have an article, and both or neither are names. Two numbers or days
+/// may not, because their difference has a sign. In "a gas and an electric stove" the second side has two words.
 fn are_alike(one: &[String], other: &[String]) -> bool {
     let word = |side: &[String]| match side {
         [word] => Some((word.clone(), false)),

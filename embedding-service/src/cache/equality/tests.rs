@@ -23,7 +23,8 @@ fn are(expected: bool, pairs: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "not {expected}: {wrong:#?}");
 }
 
-/// Whatever the similarity: no trap has the form of its pair. Many of the true pairs were written for rules that served traps and went.
+/// No trap has the form of its pair, so no similarity can serve it. Many of the true pairs were written for rules that were removed because
+/// they served traps.
 #[test]
 fn no_trap_is_the_same_question() {
     let sets = [
@@ -130,7 +131,7 @@ fn what_each_rule_serves() {
     );
 }
 
-/// One plain sentence, or the same text: in all others, something may be done to the words.
+/// A text that is not one plain sentence equals only itself, because it may ask for something to be done to its words.
 #[test]
 fn only_one_plain_sentence_changes() {
     are(

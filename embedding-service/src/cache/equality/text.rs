@@ -1,7 +1,7 @@
-//! A text as sentences of words. Only a plain one is read: what holds anything but words, numbers and marks may be code, a table, verse or a quotation,
-//! where every sign counts.
+//! A text as sentences of words. Only a plain text is read. One that holds anything but words, numbers and marks may be code, a table, verse
+//! or a quotation, in which every character counts.
 
-/// Longer texts, in bytes, are compared as they stand: rewordings are short, and what is pasted into a prompt is its matter.
+/// Bytes. A longer text equals only itself: rewordings are short, and a longer text holds material that counts to the letter.
 const LONGEST: usize = 300;
 
 pub(super) struct Sentence {
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Option<Vec<Sentence>> {
     Some(sentences)
 }
 
-/// Letters, with apostrophes and hyphens inside. A single letter is a value, a pattern or a language, but for "a" and "I".
+/// Letters, with apostrophes and hyphens inside. A single letter other than "a" and "I" is no word: it may be a value or a language.
 pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(char::is_alphabetic)
         && text.ends_with(char::is_alphabetic)

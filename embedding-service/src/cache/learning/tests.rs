@@ -97,8 +97,8 @@ impl Series {
     }
 }
 
-/// Requests near the texts of many entries: what is served is not observed, all else is, as in the gateway.
-/// Gives how many were served and how many of those were wrong.
+/// Sends requests near the texts of many entries. As in the gateway, only requests that are not served are observed.
+/// Returns how many were served, and how many of those answers were wrong.
 fn simulate(
     series: &mut Series,
     entries: usize,
@@ -127,7 +127,7 @@ fn share((served, wrong): (u32, u32)) -> f64 {
     f64::from(wrong) / f64::from(served.max(1))
 }
 
-/// As many entries that are not ordinary as are expected, and four times as many.
+/// With as many unusual entries as expected (1 %), and with four times as many.
 #[test]
 fn the_share_of_wrong_answers_stays_under_the_bound() {
     for (unusual, bound) in [
@@ -149,7 +149,7 @@ fn the_share_of_wrong_answers_stays_under_the_bound() {
     }
 }
 
-/// Entries whose answer is never right for another text: each is found out by the first text that is asked of the provider.
+/// Entries whose answer is never right for another text. The first text that goes to the provider shows it.
 #[test]
 fn an_entry_that_is_never_right_serves_few() {
     let mut series = Series(88_172_645_463_325_252);
@@ -158,7 +158,7 @@ fn an_entry_that_is_never_right_serves_few() {
     assert!(f64::from(wrong) <= 500.0 * 2.5, "{wrong} of 30,000 requests");
 }
 
-/// The same with every answer trusted, which is what a fixed threshold does: the test above can fail.
+/// The counterpart of the test above: with a fixed threshold, which trusts every answer, the same entries serve half of all requests.
 #[test]
 fn without_learning_the_same_entries_serve_half_of_all() {
     let mut series = Series(88_172_645_463_325_252);

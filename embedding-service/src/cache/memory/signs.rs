@@ -1,7 +1,7 @@
 //! The vectors of one partition, by their signs, and which of them may be the nearest. Knows entries by their numbers only.
 //!
-//! They lie in segments that a look-up shares: it goes through them without the store's lock, and a change meanwhile copies
-//! the one segment that it changes.
+//! The vectors lie in segments, which a look-up shares with the store. So it can search them without the store's lock. A change in the
+//! meantime copies only the segment that it changes.
 
 use std::sync::Arc;
 
@@ -43,7 +43,8 @@ impl Signs {
         place
     }
 
-    /// Takes away what is at this place. What was the last takes its place, if it was not the last itself; gives the number.
+    /// Removes the vector at this place. The last vector moves into the gap. Returns the number of the moved one, or `None` if the last
+    /// one itself was removed.
     pub fn remove(&mut self, place: usize) -> Option<u64> {
         let (number, code) = self.pop()?;
         let segment = self.0.get_mut(place.checked_div(SEGMENT)?)?;
@@ -94,7 +95,7 @@ impl Segment {
     fn pop(&mut self) -> Option<(u64, Vec<u64>)> {
         let number = self.numbers.pop()?;
         let code = self.codes.split_off(self.numbers.len().saturating_mul(self.words));
-        // Room that many left behind goes with them.
+        // After many removals the memory is given back.
         if self.numbers.capacity() > self.numbers.len().saturating_mul(4) {
             self.numbers.shrink_to(self.numbers.len().saturating_mul(2));
             self.codes.shrink_to(self.codes.len().saturating_mul(2));
@@ -111,8 +112,8 @@ impl Segment {
     }
 }
 
-/// The code of a vector, cut or filled up to `words` words. A vector of another length than the first is never near, but must not shift the
-/// others.
+/// The code of a vector, cut or filled up to `words` words. A vector of another length than the first never matches, but its code must not
+/// shift the codes behind it.
 fn fitting(vector: &[f32], words: usize) -> Vec<u64> {
     let mut code = code(vector);
     code.resize(words, 0);

@@ -49,9 +49,9 @@ pub fn newest(partition: Partition, model: ModelId) -> Cmd {
     command
 }
 
-/// Keys of the entries that the search module finds nearest. It is told to compare with each of the partition: with an index that
-/// is a graph (HNSW) it would go through all others first, and find none of a small partition among a million others. `within`:
-/// how long the answer is waited for. The module stops sooner, and then finds nothing.
+/// Keys of the entries that the search module finds nearest. It is told to compare with every entry of the partition (`ADHOC_BF`). Otherwise,
+/// with an HNSW index, it would walk the graph of all partitions, and find nothing of a small partition among a million other entries.
+/// `within`: how long we wait for the answer. The module stops after three quarters of that time, and then finds nothing.
 pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize, within: Duration) -> Cmd {
     let query = format!(
         "(@partition:{{{}}})=>[KNN {count} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]",
@@ -83,8 +83,8 @@ pub fn create_index(dimension: usize) -> Cmd {
     command
 }
 
-/// Stores an entry whole: one script, so nobody sees half of it, and of two writers at once one stays.
-/// `longest` is how long any entry is stored, and so the newest of the partition.
+/// Stores a whole entry with one script. So nobody reads half an entry, and if two write at once, one of them remains whole.
+/// `longest`: the longest time to live of any entry. The list of the partition's newest entries lives as long.
 pub fn store(
     entry: &Entry,
     model: ModelId,
@@ -110,7 +110,7 @@ pub fn store(
     command
 }
 
-/// Puts the observations of `after` in the place of those of `before`, if what is stored is `before`: the digest says so.
+/// Replaces the observations of `before` by those of `after`, if `before` is what is stored. Its digest shows whether it is.
 pub fn observe(model: ModelId, before: &[(&str, Vec<u8>)], after: &Entry, fields: &[(&str, Vec<u8>)]) -> Cmd {
     let field = |fields: &[(&str, Vec<u8>)], wanted: &str| {
         fields.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! An entry as the fields of a hash, and back. A hash of another version, with a field missing or with bytes that were changed is
-//! no entry: its digest does not fit.
+//! Writes an entry as the fields of a Redis hash, and reads it back. A hash of another version, with a missing field or with changed bytes
+//! is rejected: its version or its digest does not match.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -32,7 +32,7 @@ pub fn fields(entry: &Entry) -> Vec<(&'static str, Vec<u8>)> {
     NAMES.into_iter().zip(values).chain([("digest", digest.into_bytes())]).collect()
 }
 
-/// `None` for whatever is not to the bit what was stored under this partition and id.
+/// `None` unless the fields are, to the bit, what was stored under this partition and id.
 pub fn entry(partition: Partition, id: EntryId, mut fields: HashMap<String, Vec<u8>>) -> Option<Entry> {
     // An entry without a text has no vector either.
     fields.entry("vec".to_owned()).or_default();
@@ -63,7 +63,7 @@ fn digest<'a>(partition: Partition, id: EntryId, values: impl Iterator<Item = &'
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{partition}/{id}").as_bytes());
     for value in values {
-        // With its length before it no value can pass for another.
+        // The length before each value makes the boundaries between the values part of the digest.
         hasher.update(&value.len().to_le_bytes());
         hasher.update(value);
     }

@@ -104,7 +104,7 @@ impl RedisAnswers {
             return match found {
                 Ok(found) => Ok(found_keys(found)),
                 Err(error) => {
-                    // It may be gone, with a Redis that was emptied: this look-up finds nothing, the next has it again.
+                    // If Redis was emptied, the index is gone. It is made again: this look-up finds nothing, but the next one can.
                     if matches!(error, StoreError::IndexMissing(_) | StoreError::Refused(_)) {
                         self.ensure_index().await?;
                     }
@@ -149,7 +149,7 @@ impl RedisAnswers {
         self.connection.ask(cmd("DEL").arg(keys), WRITE_TIMEOUT).await
     }
 
-    /// Which of the keys hold what is meant.
+    /// Those of the keys whose answers are to be erased.
     async fn meant(&self, what: &Erase, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
         let (tenant, agent) = match what {
             Erase::All | Erase::Entry(..) => return Ok(keys),

@@ -80,7 +80,7 @@ pub(crate) fn classified(text: &str, limit: usize) -> Vec<Word> {
         .collect()
 }
 
-/// `capitals_mean_names`: not at the beginning of a sentence, nor in a text without small letters.
+/// `capitals_mean_names`: whether a capital marks a name. It does not at the beginning of a sentence, nor in a text in capitals.
 fn classify(word: &str, capitals_mean_names: bool) -> Word {
     let exact = word.to_lowercase();
     let is_capital = word.chars().next().is_some_and(char::is_uppercase) && exact != "i";

@@ -71,7 +71,7 @@ pub(crate) fn of(word: &str) -> String {
     without_final_e(&bare).to_owned()
 }
 
-/// "organise" is "organize". What is no such word ("raise") is written with a z in all its forms, so they stay together.
+/// "organise" becomes "organize". Words that only look like it ("raise") get a z too, but in all their forms, so these still match.
 fn with_z(word: &str) -> String {
     for ending in ["ise", "ises", "ised", "ising", "isation", "isations"] {
         if let Some(rest) = word.strip_suffix(ending)
@@ -121,7 +121,7 @@ fn without_ending(word: &str) -> String {
     word.to_owned()
 }
 
-/// What stands before "ing" or "ed", made the word that it was before: "runn" is "run", "cod" is "code".
+/// The base form, from what stands before "ing" or "ed": "runn" becomes "run", "cod" becomes "code".
 fn without_inflection(rest: &str, word: &str) -> String {
     if !rest.contains(is_vowel) && !rest.contains('y') || rest.len() < 2 {
         return word.to_owned();
@@ -135,7 +135,8 @@ fn without_inflection(rest: &str, word: &str) -> String {
     if is_short(rest) { format!("{rest}e") } else { rest.to_owned() }
 }
 
-/// One vowel and one consonant, with up to two consonants before: without its "e" such a word is often another one (plan, plane).
+/// Whether a word ends in one vowel and one consonant, with at most two consonants before. Without a final "e" it is often another word
+/// (plan, plane).
 fn is_short(rest: &str) -> bool {
     let mut last = rest.chars().rev();
     last.next().is_some_and(|c| !is_vowel(c) && !matches!(c, 'w' | 'x' | 'y'))
@@ -144,7 +145,7 @@ fn is_short(rest: &str) -> bool {
         && last.all(|c| !is_vowel(c))
 }
 
-/// "creating" has lost it, so "create" must.
+/// Cuts a final "e": "creating" has none, so "create" must lose it too.
 fn without_final_e(word: &str) -> &str {
     let word = if word.len() > 5 {
         word.strip_suffix('l').filter(|rest| rest.ends_with('l')).unwrap_or(word)

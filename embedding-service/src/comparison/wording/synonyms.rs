@@ -111,7 +111,7 @@ unique distinct distinctive
 assess evaluate
 recommend suggest advise";
 
-/// The same key for all stems of one group; a stem of none is its own.
+/// The key of a stem: the same for all stems of one group. A stem that is in no group is its own key.
 pub(super) fn key_of(stem: &str) -> String {
     static KEYS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
         GROUPS

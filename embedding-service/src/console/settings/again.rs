@@ -1,4 +1,4 @@
-//! A verdict that is on record, judged again by other settings; and which settings cannot be judged so.
+//! Judges a recorded verdict again, by other settings. Also says which settings cannot be judged in this way.
 
 use sentinel_config::Policy;
 use sentinel_detect::{
@@ -9,7 +9,8 @@ use sentinel_detect::{
 
 use crate::control::turn::{Turn, VerdictKind};
 
-/// What the verdict of a turn that was judged by `recorded` is by another policy. A turn that was let pass keeps no counts, and says nothing.
+/// The verdict that `policy` would give to a turn that was judged by `recorded`. A turn that was let pass keeps no counts, so it counts as let
+/// pass again.
 pub fn again(turn: &Turn, recorded: &Policy, policy: &Policy) -> Range {
     let verdict = match turn.verdict.kind {
         VerdictKind::Allow => return Range::of(Verdict::Allow),
@@ -23,7 +24,7 @@ pub fn again(turn: &Turn, recorded: &Policy, policy: &Policy) -> Range {
         return Range::of(Verdict::Allow);
     }
     let range = match signal {
-        // A person or a limit has said so.
+        // Decided by an operator or a budget, not by the policy.
         Signal::Stopped | Signal::Budget => return Range::of(verdict),
         Signal::ModelDenied => return unless(recorded.models == policy.models),
         Signal::ToolDenied => return unless(recorded.tools == policy.tools),
@@ -45,7 +46,7 @@ pub fn again(turn: &Turn, recorded: &Policy, policy: &Policy) -> Range {
         | Signal::SameOutcome
         | Signal::SimilarFailures
         | Signal::RepeatedExchange => {
-            // Of a turn that brought several calls the kind of its step is not on record.
+            // The kind of a step is on record only if the turn brought a single call.
             let kind = match turn.steps.as_slice() {
                 [step] if turn.more_steps == 0 => kind(&step.kind),
                 _ => None,
@@ -68,7 +69,7 @@ fn kind(name: &str) -> Option<Kind> {
     }
 }
 
-/// The similarity to the nearest prompt is on record, and that to the others is not.
+/// Only the similarity to the nearest prompt is on record, so with another threshold the result may be open.
 fn semantic(turn: &Turn, verdict: Verdict, recorded: &Policy, policy: &Policy) -> Range {
     let is_near = |similarity: f64| similarity > policy.similarity_threshold;
     if policy.prompts.words_to_ask.is_none() || turn.similarity.is_some_and(|similarity| !is_near(similarity))
@@ -88,12 +89,12 @@ fn semantic(turn: &Turn, verdict: Verdict, recorded: &Policy, policy: &Policy) -
     }
 }
 
-/// `kill.enabled: false` makes a hint of each kill.
+/// Applies `kill.enabled: false`, which makes each kill a hint.
 fn kept_from_killing(range: Range, verdict: Verdict, recorded: &Policy, policy: &Policy) -> Range {
     if !policy.kill.enabled {
         return Range { least: range.least.min(Verdict::Hint), most: range.most.min(Verdict::Hint) };
     }
-    // Whether a hint was a kill that was not allowed is not on record.
+    // If kills were switched off, a recorded hint may have been a kill.
     let may_be_more = !recorded.kill.enabled && verdict == Verdict::Hint && range.most == Verdict::Hint;
     if may_be_more { Range { most: Verdict::Kill, ..range } } else { range }
 }
@@ -103,7 +104,7 @@ const PROOF: &str = "whether a hint would have been a kill depends on what the r
 const TEXTS: &str = "it depends on texts, which runs do not keep";
 const ALL: &str = "which step counts is decided from the whole history";
 
-/// Settings that differ and whose effect what runs keep does not say, and why.
+/// Settings that differ and whose effect cannot be told from what runs keep, each with the reason.
 pub fn not_judged(before: &Policy, after: &Policy) -> Vec<(String, &'static str)> {
     let mut all: Vec<(String, &'static str)> = Vec::new();
     let mut say = |differs: bool, path: &str, why: &'static str| {

@@ -24,14 +24,14 @@ fn collect(path: &str, members: &Map<String, Value>, leaves: &mut BTreeMap<Strin
     }
 }
 
-/// What an entry of a list is called: by whom it is for.
+/// The name of an entry of a list: whom it is for.
 fn whom(entry: &Value) -> String {
     let part = |name: &str, after: &str| entry[name].as_str().map(|value| format!("{value}{after}"));
     let parts = [part("client", ""), part("name", ""), part("prefix", "*")];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" / ")
 }
 
-/// By whom it is for, what each entry says.
+/// What each entry says, by whom it is for.
 type Entries = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// What acts of a section: the live one, or that of the configuration.
@@ -48,7 +48,7 @@ fn entries(base: &Value, live: &Map<String, Value>, section: &str) -> Entries {
     all.into_iter().flatten().map(entry).collect()
 }
 
-/// What changes, by whom it is for.
+/// The settings that differ, entry by entry.
 pub fn changes(base: &Value, before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<ChangedSetting> {
     let mut changes = Vec::new();
     for section in ["agents", "budgets"] {

@@ -27,9 +27,9 @@ const RUNS: usize = 1_000;
 /// Turns of each that are looked at.
 const TURNS: usize = 200;
 
-/// What acted when.
+/// Which settings acted at which time.
 struct Acted {
-    /// When each version began to act, the newest first, with what acts from then on.
+    /// Each version of the settings with the time from which it acted, the newest first.
     versions: Vec<(u64, LiveSettings, OnceCell<Option<Config>>)>,
 }
 
@@ -108,19 +108,19 @@ async fn acted(console: &Console, current: &LiveSettings) -> Result<Acted, Failu
     Ok(Acted { versions: settings.into_iter().map(version).collect() })
 }
 
-/// Whether two policies do the same, whatever metrics call them.
+/// Whether two policies do the same. Their names in metrics may differ.
 fn is_same(a: &Policy, b: &Policy) -> bool {
     Policy { agent: a.agent.clone(), ..b.clone() } == *a
 }
 
-/// What was done about a run, at least and at most.
+/// The mildest and the severest thing that may have been done about a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fates {
     least: Fate,
     most: Fate,
 }
 
-/// What is done about a run by a policy. `recorded`: what acted when a turn was judged.
+/// What a policy would do about a run. `recorded`: the policy that acted when a turn was judged.
 fn fates<'t>(
     turns: impl Iterator<Item = &'t Turn>,
     policy: &Policy,

@@ -9,7 +9,7 @@ use crate::control::budgets::{AccountView, Day, WEEK_MS};
 /// Accounts that are named.
 const NAMED: usize = 10;
 
-/// The limits of a budget before and after a change, and from which part of one on somebody is close to it.
+/// The limits of a budget before and after a change. `warn_at`: the share of a limit from which an account is close to it.
 #[derive(Clone, Copy, Debug)]
 pub struct LimitChange<'a> {
     pub before: &'a [Limit],
@@ -17,13 +17,13 @@ pub struct LimitChange<'a> {
     pub warn_at: f64,
 }
 
-/// What an account did on its days.
+/// What an account reached in these days. `before` and `after`: days on which it reached an old limit, and a new one.
 #[derive(Clone, Copy, Debug, Default)]
 struct AccountWeek {
     before: u64,
     after: u64,
     is_close: bool,
-    /// The largest part of a new limit, what it was a part of, and when.
+    /// The worst day: the share of a new limit, the amount that counted, and the day.
     worst: Option<(f64, Limit, u64)>,
 }
 
@@ -68,7 +68,7 @@ impl LimitChange<'_> {
                 let amount = amount(account, day, old.unit);
                 let was_refused = day.was_refused(told(old.unit));
                 before |= was_refused || amount >= old.most;
-                // Whoever was refused had not spent all, because the next request was too large for what was left.
+                // A request may be refused before the limit is reached, because it was too large for what was left.
                 after |= amount >= new.most || (was_refused && new.most <= old.most);
                 let part = part(amount, new.most);
                 seen.is_close |= part >= self.warn_at;
@@ -83,7 +83,7 @@ impl LimitChange<'_> {
     }
 }
 
-/// What counted on a day. How long a run has lived is known once, not day by day.
+/// What counted on a day. The seconds of a run are not stored by day, so their total is taken.
 fn amount(account: &AccountView, day: &Day, unit: Unit) -> u64 {
     match unit {
         Unit::Seconds => view::budgets::spent(account, unit),
@@ -117,7 +117,7 @@ mod tests {
 
     const DAY_MS: u64 = 24 * 3_600_000;
 
-    /// An account of an agent. `days`: its requests on each day; negative: another one was refused.
+    /// An account of an agent. `days`: its requests on each day. A negative number: one more request was refused on that day.
     fn account(agent: &str, days: &[i64]) -> AccountView {
         let mut view: AccountView = serde_json::from_value(json!({
             "budget": "b", "per": "agent", "tenant": "", "client": "", "agent": agent, "run": "", "history": "", "limits": {},

@@ -1,7 +1,7 @@
-//! An account: what one budget counts for one of those who have it for themselves. It is changed by pure functions of a time.
+//! An account: what one budget counts for one run, agent, client or tenant. It is changed by pure functions, which are given the time.
 //!
-//! The rule that makes it strict: a lease grants only what fits, that is, after each grant `spent + held <= limit`, where `held` is what
-//! leases grant and is not yet used. What a lease no longer holds was spent, or is free again because its worker has given it back.
+//! One rule makes budgets strict: after each grant, `spent + held <= limit` holds, where `held` is what leases grant and is not used yet.
+//! When a lease ends, what it held was either spent, or its worker has given it back and it is free again.
 
 use sentinel_config::{AtLimit, Budget, Limits};
 use sentinel_proto::v1;
@@ -27,11 +27,11 @@ const MOST_LEASES: usize = 1_024;
 /// Leases that have ended and are remembered, so that a late report of one is understood.
 const MOST_ENDED: usize = 64;
 
-/// What one budget counts for somebody.
+/// What one budget counts for one run, agent, client or tenant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     pub budget: String,
-    /// Those that tell accounts of the budget apart; the others are empty.
+    /// The names that tell the accounts of this budget apart. All others are empty.
     pub names: Names,
     /// When it was first asked for, in milliseconds since 1970.
     pub started_ms: u64,
@@ -39,7 +39,7 @@ pub struct Account {
     spent: Spent,
     leases: Vec<Held>,
     ended: Vec<Ended>,
-    /// Whether it was told that the limit is near, or reached, since it last was not.
+    /// Whether the event that the limit is near was sent since the account last had room; `told_spent`: that it is reached.
     told_warned: bool,
     told_spent: bool,
     #[serde(default)]
@@ -52,7 +52,7 @@ struct Held {
     worker: String,
     granted: Amounts,
     used: Amounts,
-    /// The part of the window in which it was granted first.
+    /// The part of the window in which the lease was first granted.
     part_ms: u64,
     expires_ms: u64,
 }
@@ -60,7 +60,7 @@ struct Held {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Ended {
     id: u64,
-    /// What was counted for it.
+    /// What was counted as spent when it ended.
     counted: Amounts,
 }
 
@@ -78,9 +78,9 @@ pub struct Question<'a> {
     pub budget: &'a Budget,
     pub worker: &'a str,
     pub needs: Amounts,
-    /// The model has no price, and the budget wants one.
+    /// The model has no known price, and the budget says `unpriced: refuse`.
     pub is_unpriced: bool,
-    /// Id of a lease, should there be a new one.
+    /// The id for a new lease, if one is needed.
     pub new_id: u64,
     pub now_ms: u64,
 }
@@ -91,7 +91,7 @@ pub struct AccountAnswer {
     pub lease: Option<v1::Lease>,
     pub refused: Option<v1::Limit>,
     pub warned: Option<v1::Limit>,
-    /// It has come near the limit, or to it, and was not before.
+    /// Whether the account has just come near the limit; `tells_spent`: whether it has just reached it.
     pub tells_warned: bool,
     pub tells_spent: bool,
 }
@@ -121,7 +121,7 @@ impl Account {
         held.fold(Amounts::default(), Amounts::plus)
     }
 
-    /// Brings it up to a time: what is out of the window no longer counts, and what a vanished worker held counts as spent.
+    /// Brings the account up to the time `now_ms`. What is out of the window no longer counts. What a vanished worker held counts as spent.
     pub fn advance(&mut self, period: Period, now_ms: u64) {
         self.spent.roll(period);
         let (gone, stay): (Vec<Held>, Vec<Held>) =
@@ -134,7 +134,7 @@ impl Account {
         self.past.note(now_ms, self.spent());
     }
 
-    /// Undoes what the account has granted since `before`: restores the leases of that time.
+    /// Undoes the grants since `before`, by restoring its leases.
     pub fn keep_leases_of(&mut self, before: &Self) {
         self.leases.clone_from(&before.leases);
     }
@@ -146,7 +146,7 @@ impl Account {
         self.ended.push(Ended { id, counted });
     }
 
-    /// Counts what was used of a lease. Told again it changes nothing.
+    /// Counts what was used of a lease. The same report a second time changes nothing.
     pub fn count(&mut self, told: Use, period: Period, now_ms: u64) {
         if let Some(at) = self.leases.iter().position(|lease| lease.id == told.id) {
             let Some(lease) = self.leases.get_mut(at) else { return };
@@ -159,7 +159,7 @@ impl Account {
                 self.end(told.id, told.used);
             }
         } else if let Some(ended) = self.ended.iter_mut().find(|ended| ended.id == told.id) {
-            // It counted as spent. Only what was used above that is new.
+            // What the lease held was counted as spent when it ended. Only what was used beyond that is new.
             self.spent.add(period, told.used.less(ended.counted));
             ended.counted = ended.counted.with(told.used, u64::max);
         }
@@ -181,7 +181,7 @@ impl Account {
         self.count(told, period, now_ms);
     }
 
-    /// Grants what a request needs, and as a rule more, or says which limit it would cross. The account is as [`Self::advance`] left it.
+    /// Grants what a request needs, and as a rule more; or says which limit the request would cross. Call [`Self::advance`] first.
     pub fn reserve(&mut self, question: Question<'_>, period: Period) -> AccountAnswer {
         let Question { budget, worker, needs, is_unpriced, new_id, now_ms } = question;
         self.asked_ms = now_ms;
@@ -190,7 +190,7 @@ impl Account {
         }
         let at = self.leases.iter().position(|lease| lease.worker == worker);
         let mut lease = at.and_then(|at| self.leases.get(at).cloned()).unwrap_or_default();
-        // What was used above the grant has been counted as spent.
+        // What was used beyond the grant is counted as spent already, so the grant is raised to it.
         lease.granted = lease.granted.with(lease.used, u64::max);
         let mine = lease.granted.less(lease.used);
         let (spent, others) = (self.spent(), self.held().less(mine));
@@ -270,7 +270,7 @@ impl Account {
         })
     }
 
-    /// The limit of which so much is spent that the model is to be told.
+    /// The first limit of which `warn_at` is spent, so that the model gets a hint.
     fn warned(&self, budget: &Budget, spent: Amounts, held: Amounts, period: Period) -> Option<v1::Limit> {
         if budget.warn_at >= 1.0 {
             return None;
@@ -296,8 +296,8 @@ impl Account {
     }
 }
 
-/// What a lease grants besides what its request needs. None from `warn_at` on, and nothing that goes beyond it: so the model is told in
-/// time, and near the limit nobody holds what another one could use.
+/// What a lease grants beyond what its request needs: nothing from `warn_at` on, and never so much that it would pass `warn_at`. So the model
+/// gets its hint in time, and near the limit no worker holds what another one could use.
 fn extra(budget: &Budget, most: u64, counted: u64, need: u64, whole: u64) -> u64 {
     let left = part(most, budget.warn_at).saturating_sub(counted.saturating_add(need));
     left.checked_div(SHARE).unwrap_or(0).min(whole.saturating_mul(REQUESTS))
@@ -314,7 +314,7 @@ fn part(whole: u64, share: f64) -> u64 {
     (whole as f64 * share).ceil() as u64
 }
 
-/// A lease does not outlive the run's time.
+/// The lifetime of a lease. It ends at the latest when the run reaches its limit of seconds.
 fn ttl(limits: &Limits, started_ms: u64, now_ms: u64) -> u64 {
     let Some(seconds) = limits.seconds else { return LEASE_TTL };
     let end = started_ms.saturating_add(seconds.saturating_mul(1_000));
@@ -391,7 +391,7 @@ mod tests {
         account.advance(FOREVER, 5_000 + LEASE_TTL);
         assert_eq!(account.spent(), tokens(60 + a.granted[0].value));
         assert!(account.held().is_nothing());
-        // Reports that come late, and again, change only what goes beyond.
+        // Late and repeated reports count only what was used beyond the amount already counted.
         account.count(used(a.id, 90, true), FOREVER, 20_000);
         account.count(used(b.id, 60, true), FOREVER, 20_000);
         account.count(used(12_345, 500, true), FOREVER, 20_000);

@@ -70,7 +70,7 @@ impl Amounts {
         self.with(other, u64::saturating_add)
     }
 
-    /// What is more than in the other; never below 0.
+    /// The difference to the other, unit by unit, but never below 0.
     #[must_use]
     pub fn less(self, other: Self) -> Self {
         self.with(other, u64::saturating_sub)

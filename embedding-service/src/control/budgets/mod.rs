@@ -1,5 +1,5 @@
-//! Budgets: what may be spent is reserved before a request goes on, and put right when its answer has come. An account is a document, so
-//! that all Envoys and all replicas together keep its limits.
+//! Budgets: what a request will probably take is reserved before it goes on, and corrected when its answer has come. An account is a document
+//! in the store, so all Envoys and all replicas together keep its limits.
 
 mod account;
 mod amounts;
@@ -42,7 +42,7 @@ const MOST_BUDGETS: usize = 64;
 /// How long an account of a run is stored after its last request.
 const RUN_TTL: Duration = Duration::from_secs(7 * 24 * 3_600);
 const CALENDAR_TTL: Duration = Duration::from_secs(40 * 24 * 3_600);
-/// Reservations that are made at once in this process, by account.
+/// Locks in this process. Each account has one of them, so that two reservations of one account do not conflict at the store.
 const LOCKS: usize = 64;
 const FRESH: Duration = Duration::from_millis(200);
 
@@ -79,7 +79,7 @@ pub struct ReserveOutcome {
     pub unpriced: bool,
 }
 
-/// What a worker says of a lease, or of what passed without one, and then whose and of which budget that was.
+/// What a worker reports of a lease. For requests that passed without a lease, also whose they were and which budget they belong to.
 type LeaseUse<'a> = (Use, Option<(Names, &'a Budget)>);
 
 fn payer(names: &Names) -> Payer<'_> {
@@ -91,8 +91,8 @@ fn payer(names: &Names) -> Payer<'_> {
     }
 }
 
-/// The names that tell accounts of a budget apart. Whoever gives no name has an account all the same: nobody evades a budget by saying
-/// less.
+/// The names that tell the accounts of a budget apart. Requests without a name share an account, so nobody evades a budget by leaving a name
+/// out.
 fn payers_names(budget: &Budget, names: &Names) -> Names {
     let Names { tenant, client, agent, run, history } = names.clone();
     match budget.per {
@@ -124,7 +124,7 @@ fn told(lease: &v1::LeaseUse) -> Use {
     Use { id: lease.id, used: Amounts::of(&lease.used), returned: lease.returned }
 }
 
-/// What the model of a request costs, and what the request needs for each way in which a budget takes unknown prices.
+/// The price of a request's model, and what the request needs. The need in money depends on how a budget treats unknown prices.
 struct Cost {
     price: Option<Arc<Price>>,
     dearest: Option<Arc<Price>>,
@@ -175,7 +175,7 @@ impl Budgets {
         Cost { price, dearest, needs }
     }
 
-    /// Reserves what a request will take of all of its budgets, or of none.
+    /// Reserves what a request will take, in all of its budgets or in none.
     pub async fn reserve(
         &self,
         request: v1::ReserveRequest,
@@ -226,7 +226,7 @@ impl Budgets {
                 account.budget = budget.name.to_string();
                 account.names = names.clone();
                 let period = Period::of(&budget.window, now_ms);
-                // What is told counts before what was not told in time.
+                // The worker's report counts first. Only then do leases expire that were not reported in time.
                 for lease in request.leases.iter().filter(|lease| lease.account == *id) {
                     account.count(told(lease), period, now_ms);
                 }
@@ -249,7 +249,7 @@ impl Budgets {
             for (((account, mut answer, is_unpriced), before), (id, _, budget)) in
                 after.into_iter().zip(before).zip(&accounts)
             {
-                // Where one refuses, none grants.
+                // If one budget refuses the request, no budget grants anything.
                 let mut kept = account;
                 if is_refused {
                     kept.keep_leases_of(&before);
@@ -329,7 +329,7 @@ impl Budgets {
         Ok(())
     }
 
-    /// What passed without a lease, with its price where the worker did not know one.
+    /// What passed without a lease. If the worker knew no price, the tokens are priced here.
     fn told_outside(&self, lease: &v1::LeaseUse, unpriced: Unpriced) -> Use {
         let Use { id, used, returned } = told(lease);
         let is_priced = lease.used.iter().any(|amount| amount.unit() == v1::Unit::NanoUsd);

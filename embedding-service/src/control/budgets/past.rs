@@ -1,4 +1,4 @@
-//! What counted on each of the last seven days, so that other limits can be held against it before they act.
+//! What counted on each of the last seven days, so that new limits can be compared with it before they act.
 
 use sentinel_proto::v1::{self, Unit};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Past(Vec<Day>);
 #[serde(default)]
 pub struct Day {
     pub from_ms: u64,
-    /// The most of each unit that counted at once.
+    /// For each unit, the highest amount that counted at one time of the day.
     pub most: Amounts,
     /// Which limits a request would have crossed: a bit for each of [`UNITS`], and one for seconds.
     refused: u8,
@@ -34,7 +34,7 @@ impl Past {
         &self.0
     }
 
-    /// So much counts now.
+    /// Notes the amounts that count now.
     pub fn note(&mut self, now_ms: u64, amounts: Amounts) {
         if amounts.is_nothing() {
             return;
@@ -52,7 +52,7 @@ impl Past {
         }
     }
 
-    /// Times may come from the clocks of several services: an earlier day than the last one counts as that one.
+    /// The entry for the day of `now_ms`. Services may have different clocks: a day before the last entry counts as the last entry.
     fn today(&mut self, now_ms: u64) -> Option<&mut Day> {
         let from_ms = begin_of_day(now_ms);
         self.0.retain(|day| is_one_of_the_last(day, from_ms));

@@ -1,4 +1,4 @@
-//! The place of an account among all: those first that have spent the largest part of a limit, of these those that asked last.
+//! The place of an account in the list of all: first those that have spent the largest part of a limit; of equal ones, those that asked last.
 
 use std::{cmp::Reverse, fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use super::AccountView;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListPlace {
-    /// The bits of the share: of numbers that are not negative they are in the order of the numbers.
+    /// The bits of the share. Bits of floats that are not negative have the same order as the numbers.
     share: Reverse<u64>,
     last_asked_ms: Reverse<u64>,
     /// Of the account.

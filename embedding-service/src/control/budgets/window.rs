@@ -1,4 +1,4 @@
-//! Over which time a budget counts, and how what was spent is stored for it.
+//! The window of a budget: the time over which it counts, and how its spending is stored in parts.
 
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
 use sentinel_config::{BudgetWindow, CalendarUnit};
@@ -8,19 +8,19 @@ use super::amounts::Amounts;
 
 /// A window is counted in this many parts.
 const PARTS: u64 = 60;
-/// A part of a run's life, as long as the run is young.
+/// Length of a part in the life of a run, in milliseconds. When a run has too many parts, neighbours are joined.
 const RUN_PART: u64 = 60_000;
-/// More parts than any window of a known length has. Those of a run's life are joined then, two and two.
+/// The most parts that are stored. Windows of a known length have fewer. Only the parts of a run's life reach it, and are then joined in pairs.
 const MOST_PARTS: usize = 64;
 
-/// What was spent, by the time from which on it was.
+/// What was spent, by parts: the time at which a part begins, and the amounts in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent(Vec<(u64, Amounts)>);
 
 /// The part of a window that a time belongs to, and what of the past counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// Beginning of the part that is spent in now.
+    /// Beginning of the current part.
     pub part_ms: u64,
     /// Parts that began before this no longer count.
     pub since_ms: u64,
@@ -122,9 +122,9 @@ impl Spent {
         self.0 = pairs.collect();
     }
 
-    /// Takes back what had been counted and was not spent: from the oldest parts that began at a time or later, so that what really was
-    /// spent stays with the time at which it was. Where all that was ever spent counts, parts may have been joined since that time: then from
-    /// the newest ones.
+    /// Takes back what had been counted and was not spent after all. It is taken from the oldest parts that began at `since_ms` or later, so
+    /// that real spending stays in the part in which it happened. In the window of a run, parts may have been joined since then, so there it
+    /// is taken from the newest parts.
     pub fn take_back(&mut self, since_ms: u64, period: Period, mut amounts: Amounts) {
         let mut take = |spent: &mut Amounts| {
             let left = spent.less(amounts);
@@ -277,7 +277,7 @@ mod tests {
             );
         }
         assert_eq!((spent.total(), spent.parts()[0].0), (tokens(10_000), 0));
-        // Of what was granted in a part that is joined with others now.
+        // Takes back what was granted in a part that has been joined with others since.
         let period = Period::of(&BudgetWindow::Run, 1_000 + 10_000 * 60_000);
         spent.take_back(9_999 * 60_000, period, tokens(40));
         assert_eq!(spent.total(), tokens(9_960));

@@ -1,5 +1,5 @@
-//! The store of one service without Redis: bounded in bytes, lost at exit. Where room is short, runs are forgotten, the one that was idle
-//! longest first, and no log takes more than a quarter of it; stops, settings and what was spent of budgets never.
+//! The store of one service without Redis: bounded in bytes, lost at exit. When it is full, runs are forgotten, first the one that was idle
+//! longest. No log takes more than a quarter of the bytes. Stops, settings and the spending of budgets are never forgotten for want of room.
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
@@ -192,7 +192,7 @@ impl ControlStore for MemoryControl {
         let newer = written.range((after.saturating_add(1), String::new())..);
         let mut last = after;
         for (version, id) in newer {
-            // A commit is told whole.
+            // All documents of one commit are returned together.
             if changes.documents.len() >= MOST_CHANGES && *version != last {
                 (changes.more, changes.upto) = (true, last);
                 break;

@@ -131,7 +131,7 @@ pub enum Committed {
 /// Documents of one kind that were written after a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Another one than before: the store has lost what it had, and all that was read of it counts no longer.
+    /// If it differs from the last answer's, the store has lost its data, and everything that was read from it is void.
     pub epoch: u64,
     /// What to ask for next: changes after this.
     pub upto: Version,

@@ -24,7 +24,7 @@ const COMMIT: &str = include_str!("commit.lua");
 const CHANGES: &str = include_str!("changes.lua");
 /// Every key begins with it.
 const PREFIX: &str = "sentinel:{control}:";
-/// Control never keeps a request waiting but for a reservation, which has a deadline of its own.
+/// Longer than a request may wait. Only reservations keep a request waiting, and they have a deadline of their own.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often a Redis that could not be used is tried again.
@@ -41,7 +41,7 @@ pub struct RedisControl {
 }
 
 impl RedisControl {
-    /// Connects. A Redis that cannot be used yet (its user lacks a right) keeps the service from nothing else: it is tried again.
+    /// Connects. If Redis cannot be used yet, for example because its user lacks a right, the service works without control and tries again.
     pub async fn open(options: &RedisOptions) -> Self {
         let first = connect(options).await;
         if let Err(error) = &first {
@@ -120,7 +120,7 @@ fn milliseconds(ttl: Option<Duration>) -> u64 {
 fn changes(kind: DocumentKind, after: Version) -> Cmd {
     let mut command = cmd("EVAL");
     command.arg(CHANGES).arg(3).arg(format!("{PREFIX}epoch")).arg(clock_key()).arg(changes_key(kind));
-    // A Redis that is empty takes it as its epoch.
+    // The random number becomes the epoch, if Redis is empty.
     command.arg(clock::random()).arg(after).arg(MOST_CHANGES);
     command
 }
@@ -220,7 +220,7 @@ impl ControlStore for RedisControl {
             changes.documents.push((id.to_owned(), document));
         }
         if told >= MOST_CHANGES {
-            // The last commit may be told in part: it is told again.
+            // The last commit may be incomplete, so it is left out here and comes with the next answer.
             let last = changes.documents.last().map_or(after, |(_, document)| document.version);
             changes.documents.retain(|(_, document)| document.version < last);
             (changes.more, changes.upto) = (true, last.saturating_sub(1));

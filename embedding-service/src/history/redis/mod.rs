@@ -62,8 +62,8 @@ impl RedisHistory {
     ) -> Result<Self, StoreError> {
         let (lookup, timeout) = (options.lookup, options.timeout);
         let keys = Keys::new(model);
-        // One node of a cluster that was not announced answers for a part of the scopes; in a cluster that was, one scope
-        // will do. The tenant of a call is never empty.
+        // Probe scopes, which no caller has: the tenant of a call is never empty. If the node belongs to a cluster that was not configured, it
+        // refuses some of the eight scopes. In a configured cluster one scope is enough.
         let nobody = (0..if options.cluster { 1 } else { 8 }).map(|n| Scope::new("", "", &n.to_string()));
         let questions = nobody.map(|scope| command::recall(&keys.recent(&scope), retention.size)).collect();
         let index = match lookup {

@@ -160,7 +160,7 @@ impl Attribute {
 
 impl FromRedisValue for Attribute {
     fn from_redis_value(value: Value) -> Result<Self, redis::ParsingError> {
-        // What is no scalar is not asked for.
+        // Values that are not scalars are not needed.
         let values: Vec<Value> = from_redis_value(value)?;
         Ok(Self(values.into_iter().map(|value| from_redis_value(value).unwrap_or_default()).collect()))
     }

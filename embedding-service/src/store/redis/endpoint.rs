@@ -31,7 +31,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     pub fn new(options: &RedisOptions) -> Result<Self, StoreError> {
-        // A process can have one provider of cryptography only; whoever else has set one has set this one.
+        // A process has only one provider of cryptography. If it is set already, it is this one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let nodes = options.urls.iter().map(|url| {
             let info = url.reveal().into_connection_info().map_err(|e| address(&e))?;
@@ -55,7 +55,8 @@ impl Endpoint {
         timeout(CONNECT_TIMEOUT, connecting).await.unwrap_or_else(|_| Err(self.timed_out()))
     }
 
-    /// A Redis without TLS waits for the rest of what it takes for a command.
+    /// The error for a connection that timed out. With TLS a Redis without TLS is a likely cause: it takes the handshake for a command, and
+    /// waits for the rest.
     pub fn timed_out(&self) -> StoreError {
         let tls = self.nodes.iter().any(|node| matches!(node.addr(), ConnectionAddr::TcpTls { .. }));
         let hint = if tls { "; does it speak TLS?" } else { "" };
@@ -137,8 +138,8 @@ async fn clustered(
     }
 }
 
-/// Why a node does not want us, or we do not want it. The client of a cluster keeps this as words only, and what it keeps
-/// may be of a node that is just not there; so each is asked alone.
+/// Why a node refuses us, or we refuse it. The cluster client reports this only as text, and perhaps for a node that is just not there. So
+/// each node is asked alone.
 async fn refusal(nodes: Vec<ConnectionInfo>, tls: Option<TlsCertificates>) -> Option<StoreError> {
     for node in nodes {
         let Ok(client) = client(node, tls.clone()) else { continue };

@@ -222,7 +222,7 @@ impl Supervisor {
         if let Ok(connection) = connect(&self.endpoint, &self.requirements).await {
             let _ = self.state.send_replace(Ok(connection));
         }
-        // Should it still be a replica, the next write says so; that must not become a storm.
+        // If the new connection leads to a replica again, the next write shows it. The pause keeps that from becoming a storm.
         sleep(PING_INTERVAL).await;
     }
 

@@ -25,7 +25,7 @@ pub struct Redis {
     child: Option<Child>,
 }
 
-/// The settings of Redis that these flags give. It may take its time to answer: tests run beside others, and these ask what it answers.
+/// The settings of Redis from these flags. The time-out is long: tests run beside others, and these check only what Redis answers.
 pub fn redis_settings(url: &str, flags: &[(&str, &str)]) -> RedisOptions {
     let flags = [&[("--redis-url", url), ("--store-timeout-ms", "5000")], flags].concat();
     match settings(Path::new("/nowhere"), &flags).store {

@@ -1,10 +1,10 @@
-//! How products of bytes are summed on 64-bit Arm: with what every such processor has, with dot products of bytes with a sign
-//! (Armv8.2), and with those of bytes without a sign by bytes with one (the extension i8mm).
+//! Three ways to sum products of bytes on 64-bit Arm: with plain NEON, which every such processor has; with dot products of signed bytes
+//! (Armv8.2); with dot products of unsigned by signed bytes (the extension i8mm).
 //!
-//! The first two multiply bytes with a sign only. There an input is kept less 128, and a column's sum begins with 128 times the
-//! sum of its weights: (x − 128) · w, and 128 · w again. At most 65,000 inputs fit in 32 bits that way too.
+//! The first two can multiply only signed bytes. So each input x is stored as x − 128, and a column's sum begins with 128 times the sum of
+//! its weights: (x − 128) · w + 128 · w = x · w. With 65,000 inputs the sums still fit into 32 bits.
 //!
-//! The instructions of the last two stand as text, since the compiler offers them under no name that is stable.
+//! The instructions of the last two are inline assembly, because Rust has no stable intrinsics for them.
 // See `neon.rs`.
 #![allow(unsafe_code)]
 
@@ -29,7 +29,7 @@ pub(crate) trait Products: Copy + Sized {
 
     /// As of `Lanes`.
     const PARTS: usize;
-    /// The bits of an input that are kept the other way round: the highest, where 128 is taken from it.
+    /// The bits of an input that are flipped when it is stored. Flipping the highest bit subtracts 128.
     const TURNED: u8;
 
     fn detect() -> Option<Self>;
@@ -41,7 +41,7 @@ pub(crate) trait Products: Copy + Sized {
     unsafe fn columns(sums: Self::Sums) -> [int32x4_t; 4];
 }
 
-/// NEON alone: products of bytes in 16 bits, of which two neighbours are added at a time.
+/// NEON alone: products of bytes have 16 bits, and are added in pairs of neighbours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes(());
 
