@@ -218,6 +218,7 @@ async fn no_trap_of_the_later_rounds_does() {
         ("twelfth_traps.jsonl", 0),
         ("thirteenth_traps.jsonl", 0),
         ("fourteenth_traps.jsonl", 0),
+        ("fifteenth_traps.jsonl", 0),
     ])
     .await;
 }

@@ -67,6 +67,7 @@ fn hard_traps_are_served_at_no_threshold() {
         ("twelfth_traps.jsonl", 300),
         ("thirteenth_traps.jsonl", 300),
         ("fourteenth_traps.jsonl", 300),
+        ("fifteenth_traps.jsonl", 300),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());

@@ -2,6 +2,7 @@
 
 use super::{
     changes,
+    places::is_plain_matter,
     text::{is_plain, is_word},
     words::is_in,
 };
@@ -22,8 +23,12 @@ pub(super) fn says_nothing(words: &[String], mark: char) -> bool {
         && !is_in("questions", last)
         && !before.contains(last)
         && match mark {
-            '?' => changes::is_question(words),
-            '.' => is_order && is_plain(last) && !is_short,
+            // "How do I change my passcode to hunter?" gives a value.
+            '?' => {
+                changes::is_question(words) && before.last().is_none_or(|word| word != "to" && word != "as")
+            }
+            // "Suggest a continuation of the door opened." gives a text.
+            '.' => is_order && is_plain(last) && !is_short && words.get(1..).is_some_and(is_plain_matter),
             _ => false,
         }
 }

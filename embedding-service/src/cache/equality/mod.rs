@@ -24,7 +24,9 @@ const ROUNDS: usize = 6;
 /// Whether the answer to one text may serve the other. Symmetric.
 #[must_use]
 pub fn asks_the_same(a: &str, b: &str) -> bool {
-    a == b || Form::of(a).zip(Form::of(b)).is_some_and(|(a, b)| a == b)
+    // "Is there a capital at the start?" A question that no rule knows may be about its own ends.
+    let may_be = |form: &Form| form.is_known || !differ_at_ends_only(a, b);
+    a == b || Form::of(a).zip(Form::of(b)).is_some_and(|(a, b)| a == b && may_be(&a))
 }
 
 /// What is left of a text after all changes. Texts of one form are the same question.
@@ -32,12 +34,14 @@ pub fn asks_the_same(a: &str, b: &str) -> bool {
 struct Form {
     words: Vec<String>,
     end: Option<char>,
+    /// A question of the rules, or an order.
+    is_known: bool,
 }
 
 impl Form {
     /// Returns `None` for a text that equals only itself.
     fn of(text: &str) -> Option<Self> {
-        let (Sentence { mut words, mut end }, is_greeted) = without_talk(read(text)?)?;
+        let (Sentence { mut words, end }, is_greeted) = without_talk(read(text)?)?;
         if speaks_of_writing(&words) {
             return None;
         }
@@ -52,7 +56,7 @@ impl Form {
                 break;
             }
         }
-        sides::sort(&mut words);
+        let has_sides = sides::sort(&mut words);
         // A comma that is left separates items of a list, or a text from what is to be done with it. After a greeting, a question must name
         // all that it is about. Otherwise it may be about the greeting.
         if words.iter().any(|word| word == ",") || is_greeted && !changes::is_whole(&words) {
@@ -60,13 +64,24 @@ impl Form {
         }
         // The changes may have made a question of an order ("Tell me how tides work."), or an order of a question ("could you please list
         // the gases?"). The mark at the end must follow.
-        end = match (end, asks_at_first, asks(&words)) {
+        let end = match (end, asks_at_first, asks(&words)) {
             (None | Some('.'), false, true) => Some('?'),
             (Some('?'), true, false) => None,
             _ => end,
         };
-        Some(Self { end: end.filter(|end| !end::says_nothing(&words, *end)), words })
+        let is_known = has_sides
+            || changes::is_question(&words)
+            || words.first().is_some_and(|first| is_in("orders", first));
+        Some(Self { end: end.filter(|end| !end::says_nothing(&words, *end)), words, is_known })
     }
+}
+
+/// Whether only the capital of the first word and the mark at the end tell the texts apart.
+fn differ_at_ends_only(a: &str, b: &str) -> bool {
+    let [a, b] = [a, b].map(|text| text.trim_end_matches(['.', '?', '!']).chars());
+    let first =
+        |text: &std::str::Chars<'_>| text.clone().next().map(|first| first.to_lowercase().to_string());
+    first(&a) == first(&b) && a.skip(1).eq(b.skip(1))
 }
 
 /// Whether a text speaks of writing, or gives a secret. "How many capitals does my text have" is about itself, so every character counts.

@@ -21,7 +21,7 @@ pub(super) fn can_be(name: &str, taken: &[String]) -> bool {
     let is_in_list = |list: &str| is_in(list, first);
     match name {
         "X" => taken.iter().all(|word| word != ","),
-        "Z" => taken.iter().all(|word| is_of_a_thing(word)),
+        "Z" => is_plain_matter(taken),
         "T" => is_thing(taken),
         "K" => is_thing(taken) && !taken.iter().any(|word| is_in("prepositions", word) && word != "of"),
         "N" => {
@@ -68,9 +68,19 @@ pub(super) fn written_as(name: &str, word: &str) -> String {
     other.unwrap_or_else(|| word.to_owned())
 }
 
-/// A noun and what stands around it: no verb, no pronoun but "my", no second clause, and nothing that says how or when.
-fn is_thing(words: &[String]) -> bool {
+/// No verb, no pronoun but "my", no second clause, and nothing that says how or when. "My" stands only before what people have:
+/// "my inquiry" may be the text itself.
+pub(super) fn is_plain_matter(words: &[String]) -> bool {
     words.iter().all(|word| is_of_a_thing(word))
+        && words.windows(2).all(|two| match two {
+            [my, noun] if my == "my" => is_in("belongings", noun),
+            _ => true,
+        })
+}
+
+/// A noun and what stands around it.
+fn is_thing(words: &[String]) -> bool {
+    is_plain_matter(words)
         && words.first().is_some_and(|first| !is_in("prepositions", first))
         && words.last().is_some_and(|last| !is_in("prepositions", last) && !is_in("articles", last))
 }

@@ -15,7 +15,8 @@ const FRAMES: [(&str, &str, &str); 6] = [
     ("can I take", "and", "together"),
 ];
 
-pub(super) fn sort(words: &mut [String]) {
+/// Sorts the sides. Returns whether there are two that may be exchanged.
+pub(super) fn sort(words: &mut [String]) -> bool {
     for (before, joined_by, behind) in FRAMES {
         let [before, behind] = [before, behind].map(|words| words.split_ascii_whitespace());
         let (first, last) = (before.clone().count(), behind.clone().count());
@@ -25,13 +26,18 @@ pub(super) fn sort(words: &mut [String]) {
         let Some(and) = sides.iter().position(|word| word == joined_by) else { continue };
         let (one, other) = sides.split_at(and);
         let other = other.get(1..).unwrap_or_default();
-        if are_alike(one, other) && one > other {
+        if !are_alike(one, other) {
+            continue;
+        }
+        if one > other {
             let after_and = one.len().saturating_add(1);
             sides.rotate_left(after_and);
             let and = sides.len().saturating_sub(after_and);
             sides.get_mut(and..).unwrap_or_default().rotate_right(1);
         }
+        return true;
     }
+    false
 }
 
 /// Whether the sides may be exchanged: each is one word, both or neither have an article, and both or neither are names. Two numbers or days

@@ -178,8 +178,9 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     )
 }
 
-/// The strongest finding in exchanges of texts, which end with the last exchange before the request. Repetition, cycles and
-/// streaks of old exchanges are judged, but no failures: the outcome of a text is less clear than that of a call.
+/// The strongest finding in exchanges of texts, which end with the last exchange before the request. Judged are repetition, cycles,
+/// streaks of old exchanges, and answers that are always the same. Failures are not: the outcome of a text is less clear than that
+/// of a call.
 pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     if !policy.enabled {
         return None;
@@ -218,8 +219,20 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
             stale_exchanges(steps, policy),
             alike,
             same_call,
+            same_answer(steps, last, policy),
         ],
     )
+}
+
+/// Actions in text that get the same answer, whatever the action. The last one must be an earlier one again: a list of new actions
+/// may be what the user asked for. The answers of a talk prove nothing.
+fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
+    let is_old = steps.iter().rev().skip(1).any(|step| step.approach == last.approach);
+    if !last.acts || !is_old {
+        return Counted::NOTHING;
+    }
+    let count = same_outcome::count(steps, policy.stuck.least());
+    Counted::of(Signal::Stuck, count, policy.stuck, Kind::Content)
 }
 
 /// An exchange that was stopped, and goes on because a framework asked again.

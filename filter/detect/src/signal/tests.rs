@@ -60,10 +60,11 @@ fn where_nothing_was_said_before_a_kill_is_a_hint_first() {
         verdicts.map(|found| found.map(|found| found.verdict)).collect::<Vec<_>>()
     };
     let (last, before) = (all.len() - 1, all.len() - 2);
-    let told = judged(&StepsPolicy::default());
+    let policy = StepsPolicy { stuck: Thresholds::default(), ..StepsPolicy::default() };
+    let told = judged(&policy);
     assert_eq!((told[before], told[last]), (None, Some(Verdict::Hint)));
     // Who wants no hints gets the kill at once.
-    let no_hints = StepsPolicy { repeated_step: Thresholds { hint: 0, kill: 5 }, ..StepsPolicy::default() };
+    let no_hints = StepsPolicy { repeated_step: Thresholds { hint: 0, kill: 5 }, ..policy };
     assert_eq!(judged(&no_hints)[last], Some(Verdict::Kill));
 }
 
@@ -351,6 +352,33 @@ fn what_the_operator_says_of_a_tool_goes_before_its_kind() {
     assert_eq!(with("a page of text", rule(Some(7), Some(9))), (Some(7), Some(9)));
     assert_eq!(with("a page of text", rule(None, Some(0))), (Some(3), None));
     assert_eq!(with("OK.", rule(Some(2), Some(4))), (Some(2), Some(4)));
+}
+
+#[test]
+fn actions_in_text_that_always_get_one_answer_are_hinted() {
+    let row = |actions: &str, answer: fn(usize) -> String, acts: bool| {
+        let all: Vec<_> = actions
+            .chars()
+            .enumerate()
+            .map(|(at, action)| Step { acts, ..step("", &format!("look for {action} in here"), &answer(at)) })
+            .collect();
+        let found = |len: usize| in_exchanges(&exchanges(all[..len].to_vec()), &StepsPolicy::default());
+        (1..=all.len())
+            .map(|len| match found(len).map(|found| (found.verdict, found.signal)) {
+                None => 'a',
+                Some((Verdict::Hint, Signal::Stuck)) => 'h',
+                Some(_) => '?',
+            })
+            .collect::<String>()
+    };
+    let nothing = |_| "There is no such thing in this house.".to_owned();
+    assert_eq!(row("xyzxwyzv", nothing, true), "aaaaahha");
+    // New actions alone, other answers, receipts and talks.
+    assert_eq!(row("abcdefgh", nothing, true), "aaaaaaaa");
+    assert_eq!(row("xyzxwyzv", |at| format!("There are {at} things in this house."), true), "aaaaaaaa");
+    assert_eq!(row("xyzxwyzv", |_| "INSERT 0 1".to_owned(), true), "aaaaaaaa");
+    assert_eq!(row("xyzxwyzv", |_| "Still running.".to_owned(), true), "aaaaaaaa");
+    assert_eq!(row("xyzxwyzv", nothing, false), "aaaaaaaa");
 }
 
 #[test]

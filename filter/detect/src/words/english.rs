@@ -130,7 +130,7 @@ pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further outpu
 /// A failure with one of these may pass by itself: the service is starting, or is busy for now. At most two words each.
 pub const PASSES: &[&str] = &[
     "connection refused", "to connect", "connect to", "unavailable", "temporarily", "starting up", "recovery mode", "warming up", "state lock", "get lock",
-    "too many", "overloaded", "retry in", "retry after", "again in", "if retried", "be retried", "serialize access",
+    "too many", "overloaded", "retry in", "retry after", "again in", "if retried", "be retried", "serialize access", "out waiting",
 ];
 
 // What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
