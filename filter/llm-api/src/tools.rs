@@ -81,19 +81,18 @@ impl Filtered {
     }
 }
 
-/// Cuts denied tools out of the lists of `object` and adapts the choices in `choosers`. All are parts of `body`.
-/// `stand_in` replaces an emptied list if the provider requires one. `further` is the result for lists in other places,
-/// whose tools count too.
+/// Cuts denied tools out of the lists of the object `all`, and adapts the choices in `choosers`, or those in the object itself. All
+/// are parts of `body`. `stand_in` replaces an emptied list if the provider requires one. `further` is the result for lists in other
+/// places, whose tools count too.
 pub(crate) fn restrict(
     body: &str,
-    object: Raw<'_>,
-    choosers: &[Raw<'_>],
+    all: &Object<'_>,
+    choosers: Option<&[Raw<'_>]>,
     keys: &Keys,
     stand_in: Option<&str>,
     further: Filtered,
     may: May<'_>,
 ) -> Result<Restricted, Unreadable> {
-    let all = Object::of(object);
     let Filtered { edits, denied, mut left, mut has_nameless } = further;
     let (mut offer, mut emptied) = (Offer { edits, denied, forced: None }, Vec::new());
     for (at, (key, list)) in all.members().iter().enumerate() {
@@ -117,7 +116,11 @@ pub(crate) fn restrict(
     for (key, value) in all.members() {
         offer.denied.extend(switched(key, *value, may).map(str::to_owned));
     }
-    for raw in choosers.iter().flat_map(|chooser| Object::of(*chooser).all(keys.choices)) {
+    let choosers: Option<Vec<Object<'_>>> = choosers.map(|all| all.iter().copied().map(Object::of).collect());
+    let choosers = choosers.as_deref();
+    for raw in
+        choosers.unwrap_or(std::slice::from_ref(all)).iter().flat_map(|chooser| chooser.all(keys.choices))
+    {
         let choice = Choice::of(raw);
         if let Some(forced) = choice.denied(left, &offer.denied, may) {
             let denied = offer.denied;
@@ -137,18 +140,13 @@ pub(crate) fn restrict(
             let (_, list) = all.members().get(emptied.remove(first)).ok_or(Unreadable::Shape)?;
             offer.edits.push(replace(body, *list, stand_in.to_owned())?);
         }
-        for chooser in choosers.iter().filter(|chooser| **chooser != object) {
-            offer.edits.extend(cut_members(body, *chooser, &mut |key| is_one_of(key, keys.choices))?);
+        for chooser in choosers.unwrap_or_default() {
+            offer.edits.extend(cut_members(body, chooser, &mut |_, key, _| is_one_of(key, keys.choices))?);
         }
     }
-    let mut at = 0_usize;
-    offer.edits.extend(cut_members(body, object, &mut |key| {
-        let member = all.members().get(at);
-        let is_switch = || member.is_some_and(|(key, value)| switched(key, *value, may).is_some());
-        let is_cut = emptied.contains(&at) || is_switch();
-        at = at.saturating_add(1);
-        let goes_along = is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);
-        is_cut || is_bare && goes_along
+    offer.edits.extend(cut_members(body, all, &mut |at, key, value| {
+        let goes_along = || is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);
+        emptied.contains(&at) || switched(key, value, may).is_some() || is_bare && goes_along()
     })?);
     Ok(Restricted { offer, left })
 }
@@ -250,9 +248,9 @@ fn is_of_server(item: Raw<'_>, list: Raw<'_>, may: May<'_>) -> bool {
 fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<(Raw<'a>, Raw<'a>)> {
     let mut lists = Vec::new();
     for (item, _) in read.history.items() {
-        // Most items load none. A name with escapes is found only by reading.
+        // Most items load none. A name with an escaped letter is found only by reading.
         let raw = item.raw.get();
-        if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains('\\') {
+        if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains("\\u") {
             let all = Object::of(item.raw).all(&["tools", "functions"]);
             lists.extend(all.into_iter().map(|list| (item.raw, list)));
         }
@@ -280,8 +278,8 @@ fn within(
     const LISTS: [&str; 5] =
         ["\"tools\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
-    // A name with escapes is found only by reading.
-    if !LISTS.iter().any(|name| element.get().contains(name)) && !element.get().contains('\\') {
+    // A name with an escaped letter is found only by reading.
+    if !LISTS.iter().any(|name| element.get().contains(name)) && !element.get().contains("\\u") {
         return Ok(all);
     }
     let tool = Object::of(element);

@@ -14,6 +14,6 @@ const STAND_IN: &str = r#"[{"name":"no_tool_available","description":"No tool ca
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let history = &read.history;
     let has_calls = (0..history.len()).any(|at| history.has_calls(at));
-    let (whole, stand_in) = (read.whole, has_calls.then_some(STAND_IN));
-    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, stand_in, tools::loaded(read, may)?, may)?.offer)
+    let stand_in = has_calls.then_some(STAND_IN);
+    Ok(tools::restrict(read.body, &read.top, None, &KEYS, stand_in, tools::loaded(read, may)?, may)?.offer)
 }

@@ -3,7 +3,7 @@
 use crate::{
     conversation::Conversation,
     disguise::hides,
-    json::{Unreadable, cut::cut_members},
+    json::{Unreadable, cut::cut_members, object::Object},
     tools::{self, Filtered, Keys, May, Offer},
 };
 
@@ -20,7 +20,8 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
             return Err(Unreadable::Shape);
         }
         let stand_in = has_calls.then_some(STAND_IN);
-        let more = tools::restrict(read.body, config, &[config], &KEYS, stand_in, Filtered::default(), may)?;
+        let config = Object::of(config);
+        let more = tools::restrict(read.body, &config, None, &KEYS, stand_in, Filtered::default(), may)?;
         left = left.saturating_add(more.left);
         offer.edits.extend(more.offer.edits);
         offer.denied.extend(more.offer.denied);
@@ -28,7 +29,7 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
     }
     // Without tools, the whole configuration must go.
     if left == 0 && !offer.denied.is_empty() && offer.forced.is_none() && !has_calls {
-        offer.edits = cut_members(read.body, read.whole, &mut |key| key.is("toolConfig"))?;
+        offer.edits = cut_members(read.body, &read.top, &mut |_, key, _| key.is("toolConfig"))?;
     }
     Ok(offer)
 }

@@ -83,9 +83,9 @@ impl Cuts {
             let is_cut = !gone.is_empty() && gone.iter().all(|gone| *gone);
             cuts.push(is_cut);
             if !is_cut {
-                let mut gone = gone.into_iter();
                 self.edits.extend(inner);
-                self.edits.extend(cut_members(body, *tool, &mut |_| gone.next().unwrap_or(false))?);
+                let tool = Object::of(*tool);
+                self.edits.extend(cut_members(body, &tool, &mut |at, _, _| gone.get(at) == Some(&true))?);
             }
         }
         if list.is_list() {
@@ -121,7 +121,7 @@ impl Cuts {
                 self.forced = self.forced.take().or_else(|| self.denied.first().cloned());
             }
             // The provider refuses a choice of functions if there are none.
-            let cuts = cut_members(body, config, &mut |key| {
+            let cuts = cut_members(body, &Object::of(config), &mut |_, key, _| {
                 key.is("functionCallingConfig") || key.is("function_calling_config")
             })?;
             let is_within = |edit: &Edit| {

@@ -10,5 +10,6 @@ const KEYS: Keys = Keys { choices: &["tool_choice"], with_tools: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let choosers = read.top.all(&["generation_config"]);
-    Ok(tools::restrict(read.body, read.whole, &choosers, &KEYS, None, tools::loaded(read, may)?, may)?.offer)
+    let loaded = tools::loaded(read, may)?;
+    Ok(tools::restrict(read.body, &read.top, Some(&choosers), &KEYS, None, loaded, may)?.offer)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Raw, Unreadable, members::Key, span};
+use super::{Raw, Unreadable, members::Key, object::Object, span};
 use crate::edit::{Edit, replace};
 
 /// Appends `_` to `name` until the object has no such member. Readers differ in which of two equal names they take.
@@ -15,23 +15,23 @@ pub(crate) fn free_name(object: Raw<'_>, name: &str) -> String {
     free
 }
 
-/// Cuts the members of `object`, a part of `body`, for which `is_cut` is true. If it would cut all of them, the first
+/// Cuts the members of `object`, a part of `body`, for which `is_cut` is true of their place, name and value. If it would cut all of
+/// them, the first
 /// stays with the value null, because an edit that inserts a member in front adds a comma and needs a member behind it.
 #[inline(never)]
 pub(crate) fn cut_members(
     body: &str,
-    object: Raw<'_>,
-    is_cut: &mut dyn FnMut(&Key<'_>) -> bool,
+    object: &Object<'_>,
+    is_cut: &mut dyn FnMut(usize, &Key<'_>, Raw<'_>) -> bool,
 ) -> Result<Vec<Edit>, Unreadable> {
-    let (mut places, mut cuts, mut edits, mut first) = (Vec::new(), Vec::new(), Vec::new(), None);
-    for (key, value) in object.members() {
+    let (mut places, mut cuts, mut edits) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, (key, value)) in object.members().iter().enumerate() {
         let key_at = key.span(body).ok_or(Unreadable::Shape)?.start;
-        places.push(key_at..span(body, value).ok_or(Unreadable::Shape)?.end);
-        cuts.push(is_cut(&key));
-        first = first.or(Some(value));
+        places.push(key_at..span(body, *value).ok_or(Unreadable::Shape)?.end);
+        cuts.push(is_cut(at, key, *value));
     }
-    if let (true, Some(value)) = (cuts.iter().all(|is_cut| *is_cut), first) {
-        edits.push(replace(body, value, "null".to_owned())?);
+    if let (true, Some((_, value))) = (cuts.iter().all(|is_cut| *is_cut), object.members().first()) {
+        edits.push(replace(body, *value, "null".to_owned())?);
         cuts.iter_mut().take(1).for_each(|is_cut| *is_cut = false);
     }
     edits.extend(cut(&places, &cuts));
@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn members_are_cut_with_their_keys_as_often_as_they_stand_there() {
         let body = r#" { "a" : 1, "b\"" : [2], "a":{ } , "c":3}"#;
-        let object = Raw::read(body).unwrap();
+        let object = Object::read(body).unwrap();
         let changed = |keys: &[&str]| {
-            let edits =
-                cut_members(body, object, &mut |key| keys.iter().any(|wanted| key.is(wanted))).unwrap();
+            let is_cut = &mut |_: usize, key: &Key<'_>, _: Raw<'_>| keys.iter().any(|wanted| key.is(wanted));
+            let edits = cut_members(body, &object, is_cut).unwrap();
             String::from_utf8(apply(body, &edits).unwrap()).unwrap()
         };
         assert_eq!(changed(&["a"]), r#" { "b\"" : [2] , "c":3}"#);

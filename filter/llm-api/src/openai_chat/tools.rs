@@ -9,8 +9,7 @@ use crate::{
 const KEYS: Keys = Keys { choices: &["tool_choice", "function_call"], with_tools: &["parallel_tool_calls"] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
-    let whole = read.whole;
     // Some servers take tools in a message.
     let loaded = tools::loaded(read, may)?;
-    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, None, loaded, may)?.offer)
+    Ok(tools::restrict(read.body, &read.top, None, &KEYS, None, loaded, may)?.offer)
 }

@@ -10,7 +10,6 @@ use crate::{
 const KEYS: Keys = Keys { choices: &["tool_choice"], with_tools: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
-    let whole = read.whole;
     let loaded = tools::loaded(read, may)?;
-    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, None, loaded, may)?.offer)
+    Ok(tools::restrict(read.body, &read.top, None, &KEYS, None, loaded, may)?.offer)
 }
