@@ -212,16 +212,15 @@ impl<'a> Conversation<'a> {
     /// Returns an error if a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
         let is_response = |key: &Key<'_>| key.is("functionResponse") || key.is("function_response");
-        let hides_part = |part: Raw<'_>| {
-            part.members().any(|(key, value)| {
-                is_disguised(&key, &OF_ITEMS) || is_response(&key) && hides(value, &OF_ITEMS)
-            })
+        let hides_here = |(key, value): (Key<'_>, Raw<'_>)| {
+            is_disguised(&key, &OF_ITEMS) || is_response(&key) && hides(value, &OF_ITEMS)
         };
+        let hides_part = |part: Raw<'_>| part.members().any(hides_here);
         let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);
         let in_items = || {
-            self.history
-                .items()
-                .any(|(item, _)| hides_part(item.raw) || (self.format.content)(item).is_some_and(in_parts))
+            self.history.items().any(|(item, _)| {
+                item.members().any(hides_here) || (self.format.content)(item).is_some_and(in_parts)
+            })
         };
         let in_body = self.top.members().iter().any(|(key, _)| is_disguised(key, &OF_BODIES));
         if in_body || in_items() { Err(Unreadable::Shape) } else { Ok(()) }

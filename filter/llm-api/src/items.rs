@@ -1,7 +1,12 @@
 //! The items of a request's history. An item is a message or, in some dialects, a call, a result or a text. They are
 //! read in the same pass as the rest of the body. The dialects know how to read an item.
 
-use crate::json::{Raw, Unreadable, members::Names, object::Object, reader::Reader};
+use crate::json::{
+    Raw, Unreadable,
+    members::{Key, Names},
+    object::Object,
+    reader::Reader,
+};
 
 /// Most items that a history may have. Longer histories are not read.
 const MAX_ITEMS: usize = 16_384;
@@ -33,6 +38,14 @@ pub(crate) struct Item<'i, 'a> {
     pub raw: Raw<'a>,
     /// Its members, in the order of the names. `None` for a member that is absent or null.
     pub fields: &'i [Option<Raw<'a>>],
+}
+
+impl<'a> Item<'_, 'a> {
+    /// Its members in order. Those that its dialect asks for are not read again.
+    pub fn members(self) -> impl Iterator<Item = (Key<'a>, Raw<'a>)> {
+        let mut members = self.raw.members();
+        std::iter::from_fn(move || members.next_beside(self.fields))
+    }
 }
 
 impl<'a> Body<'a> {

@@ -128,6 +128,23 @@ impl<'a> Members<'a> {
         let is_over = reader.open(b'{').is_err();
         Self { reader, is_first: true, is_over }
     }
+
+    /// The next member. Its value is not read if it is one of `known`, values of this object that were read before.
+    pub(crate) fn next_beside(&mut self, known: &[Option<Raw<'a>>]) -> Option<(Key<'a>, Raw<'a>)> {
+        let key = self.next_key()?;
+        let mut known = known.iter().flatten();
+        let value = known.find(|value| self.reader.passes(value)).copied();
+        Some((key, value.map_or_else(|| self.reader.raw().ok(), Some)?))
+    }
+
+    fn next_key(&mut self) -> Option<Key<'a>> {
+        if self.is_over {
+            return None;
+        }
+        let key = self.reader.key(&mut self.is_first).ok().flatten();
+        self.is_over = key.is_none();
+        key
+    }
 }
 
 impl<'a> Iterator for Members<'a> {
@@ -135,12 +152,7 @@ impl<'a> Iterator for Members<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_over {
-            return None;
-        }
-        let key = self.reader.key(&mut self.is_first).ok().flatten();
-        self.is_over = key.is_none();
-        Some((key?, self.reader.raw().ok()?))
+        Some((self.next_key()?, self.reader.raw().ok()?))
     }
 }
 

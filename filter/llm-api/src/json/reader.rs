@@ -62,6 +62,14 @@ impl<'a> Reader<'a> {
         Ok(Raw { text, escapes: Escapes::None })
     }
 
+    /// Goes past `value` if it is the one that is next: it stands at the same place of the same text.
+    pub fn passes(&mut self, value: &Raw<'a>) -> bool {
+        self.peek();
+        let is_next = self.text.get(self.at..).is_some_and(|rest| rest.as_ptr() == value.get().as_ptr());
+        self.at = self.at.wrapping_add(if is_next { value.get().len() } else { 0 });
+        is_next
+    }
+
     /// Reads the value that is next.
     #[inline(never)]
     pub fn raw(&mut self) -> Result<Raw<'a>, Unreadable> {
