@@ -6,7 +6,12 @@
 
 import fs from "node:fs";
 
-const CONFIG = Buffer.from(JSON.stringify({ mode: "enforce", cluster: "embedding_service", semantic: { enabled: false } }));
+/** Configurations: the defaults, and with passes that must be switched on. The functions that the first one needs lie in front. */
+const PLAIN = { mode: "enforce", cluster: "embedding_service", semantic: { enabled: false } };
+const WITH_PASSES = {
+  ...PLAIN, tools: { deny: [{ name: "shell" }] }, guard: { user: "warn", tool: "warn" }, spotlight: { enabled: true },
+  bounds: { repair: true, truncation: { enabled: true } },
+};
 const TASK = "How many orders arrived in March, and which of them are open?";
 const INSTRUCTIONS = "You are an assistant for orders. Answer briefly.";
 const REPLY = "The order is complete; nothing else is open.";
@@ -129,7 +134,7 @@ let branches = new Map();
 let counts = false;
 const stored = new Map();
 let clock = 1_700_000_000_000_000_000n;
-let exported, body, part, headers;
+let config, exported, body, part, headers;
 let metrics = 0;
 
 const bytes = () => Buffer.from(exported.memory.buffer);
@@ -167,7 +172,7 @@ const host = {
   proxy_get_current_time_nanoseconds: now,
   clock_time_get: (_clock, _precision, at) => now(at),
   proxy_get_buffer_bytes(kind, start, most, at, length) {
-    const data = { [REQUEST_BODY]: body, [RESPONSE_BODY]: part, [CONFIGURATION]: CONFIG }[kind];
+    const data = { [REQUEST_BODY]: body, [RESPONSE_BODY]: part, [CONFIGURATION]: config }[kind];
     return data ? give(data.subarray(start, Math.min(data.length, start + (most >>> 0))), at, length) : NOT_FOUND;
   },
   proxy_get_header_map_pairs: (map, at, length) => give(pairs(headers[map === REQUEST_HEADERS ? 0 : 1]), at, length),
@@ -202,11 +207,15 @@ for (const { module: from, name } of WebAssembly.Module.imports(module)) {
   // What is not answered here (a log line, a counter) is merely taken.
   imports[from][name] = host[name] ?? (() => OK);
 }
-exported = new WebAssembly.Instance(module, imports).exports;
-(exported._initialize ?? exported._start)?.();
-exported.proxy_on_context_create(ROOT, 0);
-exported.proxy_on_vm_start?.(ROOT, 0);
-if (!exported.proxy_on_configure(ROOT, CONFIG.length)) throw new Error("the filter takes no configuration");
+function start(settings) {
+  config = json(settings);
+  stored.clear();
+  exported = new WebAssembly.Instance(module, imports).exports;
+  (exported._initialize ?? exported._start)?.();
+  exported.proxy_on_context_create(ROOT, 0);
+  exported.proxy_on_vm_start?.(ROOT, 0);
+  if (!exported.proxy_on_configure(ROOT, config.length)) throw new Error("the filter takes no configuration");
+}
 
 let id = ROOT;
 function request({ path, answer }) {
@@ -235,15 +244,19 @@ function request({ path, answer }) {
   exported.proxy_on_delete(id);
 }
 
-const profiles = REQUESTS.map((each) => {
-  body = each.body;
-  branches = new Map();
-  // The first requests of an agent store what the later ones find.
-  for (const last of [false, false, true]) {
-    counts = last;
-    request(each);
-  }
-  return Object.fromEntries(branches);
+const profiles = [PLAIN, WITH_PASSES].flatMap((settings) => {
+  counts = false;
+  start(settings);
+  return REQUESTS.map((each) => {
+    body = each.body;
+    branches = new Map();
+    // The first requests of an agent store what the later ones find.
+    for (const last of [false, false, true]) {
+      counts = last;
+      request(each);
+    }
+    return Object.fromEntries(branches);
+  });
 });
 if (called.size === 0) throw new Error("no function was called");
 console.log(JSON.stringify({ called: [...called], branches: profiles }));

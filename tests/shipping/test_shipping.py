@@ -1,4 +1,5 @@
-"""What is shipped without Kubernetes: the dependencies that cargo-deny lets through, compose.yaml, and the archive of `make dist`.
+"""What is shipped without Kubernetes: the filter's module, the dependencies that cargo-deny lets through, compose.yaml, and the archive of
+`make dist`.
 
 Run by `make test`, which sets everything up and says where the programs are. The archive is packed here from the programs that
 the other tests run, the service without optimisation; `make containers` packs and runs the release, and shows that two builds give
@@ -22,8 +23,9 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PARTS = REPOSITORY / ".parts"
-sys.path[:0] = [str(REPOSITORY / "tests/shipping"), os.environ.get("SENTINEL_COMPOSE", str(PARTS / "compose"))]
+sys.path[:0] = [str(REPOSITORY / "tests/shipping"), str(REPOSITORY / "filter/wasm-opt"), os.environ.get("SENTINEL_COMPOSE", str(PARTS / "compose"))]
 
+import branches  # noqa: E402
 import builds  # noqa: E402
 import components  # noqa: E402
 import dist  # noqa: E402
@@ -35,6 +37,58 @@ from refused import Refused  # noqa: E402
 
 def program(variable: str, below_parts: str) -> str:
     return os.environ.get(variable) or str(PARTS / below_parts)
+
+
+class Module(unittest.TestCase):
+    """The branch hints that `filter/wasm-opt` writes into it."""
+
+    TEXT = """ (func $f (param $0 i32)
+  (block $b
+   (br_if $b
+    (local.get $0)
+   )
+   (if
+    (i32.eqz
+     (local.get $0)
+    )
+    (then
+     (br $b)
+    )
+   )
+   (drop
+    (block $c (result i32)
+     (br_if $c
+      (i32.const 7)
+      (i32.lt_s
+       (local.get $0)
+       (i32.const 3)
+      )
+     )
+    )
+   )
+  )
+ )""".split("\n")
+
+    def test_a_branch_is_found_with_its_condition_and_not_with_its_value(self):
+        self.assertEqual(list(branches.conditions(self.TEXT)), [(2, 3, 3), (5, 6, 8), (15, 17, 20)])
+        counted = "\n".join(branches.counted(self.TEXT))
+        for number, condition in [(0, "(local.get $0)"), (1, "(i32.eqz"), (2, "(i32.lt_s")]:
+            self.assertRegex(counted, rf"\(call \$taken \(i32.const {number}\)\s+{re.escape(condition)}")
+        self.assertEqual(counted.count("("), counted.count(")"))
+
+    def test_only_a_branch_that_goes_one_way_in_all_requests_gets_a_hint(self):
+        def hints(*requests: dict[str, list[int]]) -> list[str]:
+            hinted = "\n".join(branches.hinted(self.TEXT, list(requests)))
+            return re.findall(r'branch_hint "\\0(\d)"\)\n *\((\w+)', hinted)
+        self.assertEqual(hints({"0": [0, 9], "1": [9, 0]}), [("1", "br_if"), ("0", "if")])
+        self.assertEqual(hints({"1": [100, 2], "2": [49, 1]}), [("0", "if")])
+        self.assertEqual(hints({"0": [0, 9]}, {"0": [0, 1]}), [("1", "br_if")])
+        self.assertEqual(hints({"0": [0, 9]}, {"0": [1, 0]}), [])
+
+    def test_the_built_module_has_hints_and_is_small(self):
+        module = Path(program("SENTINEL_WASM", "../target/wasm32-wasip1/release/sentinel_filter.wasm")).read_bytes()
+        self.assertIn(b"metadata.code.branch_hint", module)
+        self.assertLess(len(module), 1_500_000)
 
 
 class Dependencies(unittest.TestCase):
