@@ -26,7 +26,7 @@ use crate::step::{
 const MIN_WORDS: usize = 4;
 
 /// The exchanges from `start` on, oldest first, and the user text that says what the user wants. That is the text before the
-/// first exchange, or the text that answered the last prose. Empty when the last approach did not occur before.
+/// first exchange, or the text that answered the last prose, if exchanges follow it. Empty when the last approach did not occur before.
 pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>, Unreadable> {
     let assistants: Vec<usize> = (start..history.len())
         .filter(|at| history.role(*at) == Role::Assistant && !history.has_calls(*at))
