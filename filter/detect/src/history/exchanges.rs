@@ -168,7 +168,7 @@ impl<'a> Approach<'a> {
             return (Purpose::of("", &json), Weight::of_arguments(&json));
         }
         let purpose = if self.is_block { Purpose::of_command } else { Purpose::of_saying };
-        (purpose(self.text), Weight::of_text(self.text))
+        (purpose(self.text), Weight::of_command(self.text))
     }
 }
 

@@ -20,7 +20,7 @@ use self::{
 };
 pub use crate::thresholds::Thresholds;
 use crate::{
-    step::{Asked, Kind, Step, Steps, Task},
+    step::{Asked, Kind, Step, Steps, Task, Weight},
     verdict::{Finding, Signal, Verdict},
 };
 
@@ -225,10 +225,10 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
 }
 
 /// Actions in text that get the same answer, whatever the action. The last one must be an earlier one again: a list of new actions
-/// may be what the user asked for. The answers of a talk prove nothing.
+/// may be what the user asked for. If neither says much, as a step in a game does, or if it is a talk, equal answers prove nothing.
 fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
     let is_old = steps.iter().rev().skip(1).any(|step| step.approach == last.approach);
-    if !last.acts || !is_old {
+    if !last.acts || !is_old || last.weight() < Weight::Full {
         return Counted::NOTHING;
     }
     let count = same_outcome::count(steps, policy.stuck.least());

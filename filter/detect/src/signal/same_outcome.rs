@@ -14,8 +14,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     let is_outcome = |step: &&Step<'_>| step.kind() != Kind::Acknowledgement;
     let outcomes = || steps.iter().rev().filter(is_outcome);
     let Some(last) = outcomes().next().filter(|step| step.kind() != Kind::Waiting) else { return 0 };
-    let same =
-        |step: &&Step<'_>| step.tools == last.tools && (last.brings_like(step) || last.brings_alike(step));
+    let same = |step: &&Step<'_>| step.tools == last.tools && last.brings_like(step);
     // The kinds of the others are judged only where they can matter.
     if number(steps.iter().filter(same).count()) < least {
         return 0;

@@ -14,16 +14,15 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     // Calls that only let time pass are skipped. A result that says "running" ends the row: the last try has started a job.
     let mut tries = steps.iter().rev().filter(|step| !step.lets_time_pass());
     let Some(last) = tries.next().filter(|step| !is_passed_over(step)) else { return 0 };
-    let is_like_last = |step: &Step<'_>| last.brings_like(step) || last.brings_alike(step);
     let brings_nothing =
-        |step: &&Step<'_>| step.residue().is_some() || (is_like_last(step) && is_small(step, last));
+        |step: &&Step<'_>| step.residue().is_some() || (last.brings_like(step) && is_small(step, last));
     let is_like_it = |step: &&Step<'_>| {
         step.tools == last.tools
             && if step.approach == last.approach {
                 last.brings_like(step)
             } else {
                 step.words.is_similar(last.words)
-                    && (is_like_last(step) || has_same_residue(step, last))
+                    && (last.brings_like(step) || has_same_residue(step, last))
                     && (step.kind() == Kind::Failure || !step.is_numbered_as(last))
             }
     };

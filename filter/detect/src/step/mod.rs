@@ -128,11 +128,6 @@ impl Step<'_> {
         self.approach == other.approach && self.brought.is_alike(&other.brought)
     }
 
-    /// Both brought the same, apart from what is volatile by its shape.
-    pub(crate) fn brings_alike(&self, other: &Self) -> bool {
-        self.brought.is_alike(&other.brought)
-    }
-
     /// Both brought the same, apart from what is volatile and from numbers.
     pub(crate) fn has_frame_of(&self, other: &Self) -> bool {
         let frame = |step: &Self| step.text().map(|text| frame_digest(&text));

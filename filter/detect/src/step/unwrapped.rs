@@ -87,7 +87,8 @@ fn inner(text: &str) -> Option<ResultText<'_>> {
         b'[' => texts(Raw::read(trimmed).ok()?).map(|text| plain(text.into(), false)),
         b'{' => member(Raw::read(trimmed).ok().filter(|raw| raw.is_object())?),
         _ => in_python(trimmed).or_else(|| without_fields(trimmed)).or_else(|| {
-            without_label(trimmed).map(|text| ResultText { text: Cow::Borrowed(text), is_error: false })
+            let text = without_prompt(trimmed).or_else(|| without_label(trimmed))?;
+            Some(ResultText { text: Cow::Borrowed(text), is_error: false })
         }),
     }
 }
@@ -190,6 +191,16 @@ fn with_exit_code(object: Raw<'_>) -> Option<ResultText<'_>> {
     printed(json::string(output)?, beside.get())
 }
 
+/// The output without the prompt of a shell or an interpreter behind it: a last line of signs alone, such as `>>>` or `$`.
+fn without_prompt(text: &str) -> Option<&str> {
+    /// Signs in a prompt, at most.
+    const PROMPT: usize = 3;
+    let (output, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    let is_prompt = (1..=PROMPT).contains(&last.len())
+        && last.bytes().all(|byte| matches!(byte, b'>' | b'$' | b'#' | b'%'));
+    is_prompt.then_some(output)
+}
+
 /// The output without the fields that a tool writes around it. The fields differ each time.
 fn without_fields(text: &str) -> Option<ResultText<'_>> {
     let (output, fields) = output_behind_fields(text).or_else(|| output_before_fields(text))?;
@@ -273,6 +284,11 @@ mod tests {
             (r#"{"content":[{"type":"text","text":"[]"}],"isError":false}"#, "[]"),
             (r#"{"type":"text","text":"running","annotations":null}"#, "running"),
             ("Observation 3: it rains", "it rains"),
+            (">>>", ""),
+            ("None\n>>>", "None"),
+            ("a.rs\nb.rs\n$", "a.rs\nb.rs"),
+            ("a.rs\n--->", "a.rs\n--->"),
+            ("42 %", "42 %"),
             (
                 "meta=None content=[TextContent(type='text', text='it\\'s\\nwet', annotations=None)] isError=False",
                 "it's\nwet",

@@ -76,6 +76,18 @@ impl Weight {
         }
     }
 
+    /// The weight of a command in text, with or without a label ("Action: move north"). Its first word says what is done, as the name
+    /// of a tool does, so "move north" names one token.
+    pub fn of_command(text: &str) -> Self {
+        let is_label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let label = text.split_once(": ").filter(|(label, _)| is_label(label));
+        let command = label.map_or(text, |(_, command)| command);
+        match Self::of_text(text) {
+            Self::Words if command.split_whitespace().nth(2).is_none() => Self::Token,
+            weight => weight,
+        }
+    }
+
     /// The weight of a call with this outcome. A single word ("thud", "denied") is hardly an outcome, unless the call names a
     /// path or code. A single number may stay the same for a while, unless a program has printed it.
     pub fn with_outcome(self, said: &str) -> Self {
@@ -232,6 +244,22 @@ mod tests {
         let program = "for row in rows: print(row)\\n".repeat(40);
         assert_eq!(Weight::of_arguments(&format!(r#"{{"code":"{program}"}}"#)), Weight::Page);
         assert_eq!(Weight::of_text(&program), Weight::Page);
+    }
+
+    #[test]
+    fn what_a_command_in_text_names() {
+        for (command, weight) in [
+            ("ls", Weight::Token),
+            ("move north", Weight::Token),
+            ("ACTION: move north", Weight::Token),
+            ("Action: search the ledger", Weight::Words),
+            ("take the lamp", Weight::Words),
+            ("cat notes.txt", Weight::Place),
+            ("a b: move north", Weight::Words),
+            ("right(144)", Weight::Full),
+        ] {
+            assert_eq!(Weight::of_command(command), weight, "{command}");
+        }
     }
 
     #[test]
