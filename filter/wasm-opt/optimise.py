@@ -15,7 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import branches
+sys.dont_write_bytecode = True
+import branches  # noqa: E402
 
 # What rustc uses for wasm32-wasip1 and what .cargo/config.toml adds to it; Envoy's V8 knows all of it.
 FEATURES = ["--enable-bulk-memory", "--enable-multivalue", "--enable-mutable-globals", "--enable-nontrapping-float-to-int",
