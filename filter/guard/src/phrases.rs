@@ -164,6 +164,13 @@ fn is_order(view: View<'_>) -> bool {
         return true;
     }
     let is_spoken_to = has(last(before, 6), YOU | YOUR);
+    // "How do I make ESLint ignore", "why does iptables ignore".
+    const CAUSES: &[&str] = &["make", "makes", "let", "lets", "does", "can", "will"];
+    let is_of_another =
+        |pair: &[Token]| matches!(pair, [verb, who] if who.is_unknown() && says(view.text, *verb, CAUSES));
+    if !is_spoken_to && is_of_another(last(before, 2)) {
+        return false;
+    }
     if word.is(TO) {
         return is_spoken_to || before.len() == 1;
     }
@@ -234,7 +241,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
             return false;
         }
         let is_about = !was(YOUR) && is_topic(view.text, rest);
-        let is_free = !is_about && (was(ALL) || was(YOUR) || !is_for_some && !is_limited(rest));
+        let is_free = !is_about && (was(ALL) || was(YOUR) || !is_for_some && !is_limited(view.text, rest));
         let is_prior = was(PRIOR) || is_prior_behind(rest);
         if word.is(INSTRUCTION) {
             // "The previous prescription instructions" are about something else. "All previous silly instructions and .." may not be.
@@ -243,7 +250,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
                 return false;
             }
             return (is_prior || was(YOUR) || was(SYSTEM)) && is_free
-                || was(ALL) && !is_limited(rest) && !is_about
+                || was(ALL) && !is_limited(view.text, rest) && !is_about
                 || at == 0 && is_strong && !word.follows(LINE) && ends(rest);
         }
         let is_rule =
@@ -279,7 +286,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
             matches!(last(told, 2), [you, were] if you.is(YOU) && says(view.text, *were, &["were"]))
                 && told.iter().any(|word| word.is(RULE) || says(view.text, *word, &["what"]))
         };
-        if word.is(GIVEN) && (was(EVERYTHING) || was_told()) && !is_limited(rest) {
+        if word.is(GIVEN) && (was(EVERYTHING) || was_told()) && !is_limited(view.text, rest) {
             // Users may set their own words aside.
             let who = at.checked_sub(1).and_then(|at| view.after.get(at));
             return view.place == Place::Tool || !who.is_some_and(|who| says(view.text, *who, &["i"]));
@@ -338,9 +345,14 @@ fn is_before_pattern(text: &str, word: Token) -> bool {
 }
 
 /// Whether the phrase is limited to something: "about parking", "in the documents".
-fn is_limited(rest: &[Token]) -> bool {
-    rest.first().is_some_and(|next| next.is(WITHIN | MODAL | THIRD) && next.gap == 0)
-        && !has(first(rest, 5), PRIOR | YOUR | YOU | SYSTEM)
+fn is_limited(text: &str, rest: &[Token]) -> bool {
+    /// What a reader of a guide has or does: "if you already have Docker installed".
+    const HAS: &[&str] = &["already", "have", "use", "prefer", "installed"];
+    let is_for_some =
+        matches!(rest, [when, you, has, ..] if when.is(IF) && you.is(YOU) && says(text, *has, HAS));
+    is_for_some && !has(first(rest, 8), PRIOR | YOUR | SYSTEM | AI | RULE | INSTRUCTION)
+        || rest.first().is_some_and(|next| next.is(WITHIN | MODAL | THIRD) && next.gap == 0)
+            && !has(first(rest, 5), PRIOR | YOUR | YOU | SYSTEM)
 }
 
 /// Whether it is about a topic that has nothing to do with the model: "related to Python", "on travel expenses".

@@ -4,7 +4,7 @@
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key, object::Object},
-    tool_names::{element_names, snake_case},
+    tool_names::{element_names, snake_case, text},
     tools::{self, DEEPEST, May, PolicyLists, listed},
 };
 
@@ -55,7 +55,7 @@ const OF_ITEMS: [&str; 15] = [
     "toolResult",
 ];
 /// Members of a body that every provider reads itself, or in which the client chooses the names: schemas, labels.
-const READ: [&str; 26] = [
+const READ: [&str; 28] = [
     "messages",
     "contents",
     "input",
@@ -82,9 +82,12 @@ const READ: [&str; 26] = [
     "metadata",
     "requestMetadata",
     "labels",
+    // OpenAI's model that moderates, and what Open WebUI's page knows about the model.
+    "moderation",
+    "model_item",
 ];
 /// Schemas and documents, at any depth. The client chooses the names in them too, but the guard reads them.
-const OWN: [&str; 8] = [
+const OWN: [&str; 11] = [
     "guided_json",
     "structured_outputs",
     "structured",
@@ -93,7 +96,12 @@ const OWN: [&str; 8] = [
     "response_schema",
     "format",
     "documents",
+    "prompt_variables",
+    "client_metadata",
+    "litellm_metadata",
 ];
+/// The list of messages in one format or another. LiteLLM takes `input` on a path of chat.
+const MESSAGES: [&str; 3] = ["messages", "contents", "input"];
 /// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
 const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
@@ -223,7 +231,39 @@ impl<'a> Conversation<'a> {
             })
         };
         let in_body = self.top.members().iter().any(|(key, _)| is_disguised(key, &OF_BODIES));
-        if in_body || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
+        if in_body || self.has_other_messages() || self.hands_on_texts() || in_items() {
+            return Err(Unreadable::Shape);
+        }
+        Ok(())
+    }
+
+    /// Whether there is another list of messages beside the format's own.
+    fn has_other_messages(&self) -> bool {
+        let is_own =
+            |value: &Raw<'_>| self.list.is_some_and(|list| list.get().as_ptr() == value.get().as_ptr());
+        let is_empty = |value: &Raw<'_>| matches!(value.get(), "\"\"" | "[]" | "{}");
+        self.top.all(&MESSAGES).iter().any(|value| !is_own(value) && !is_empty(value))
+    }
+
+    /// Whether a gateway behind this one makes members of the body out of texts: of JSON in Open WebUI's `custom_params`, or of a
+    /// pointer in TensorZero's `extra_body` that names what decides.
+    fn hands_on_texts(&self) -> bool {
+        let is_json = |value: Raw<'_>| {
+            value.inside().is_some_and(|text| text.trim_start().starts_with(['{', '[', '\\']))
+        };
+        let params = self.top.all(&["params"]).into_iter().map(Object::of);
+        let mut custom = params.flat_map(|params| params.all(&["custom_params"]));
+        let decides = |pointer: Raw<'_>| {
+            let pointer = text(pointer).to_ascii_lowercase();
+            ["tool", "function", "model", "plugin", "search", "server", "fallback", "messages"]
+                .iter()
+                .any(|part| pointer.contains(part))
+        };
+        let bodies = self.top.members().iter().filter(|(key, _)| key.text().ends_with("extra_body"));
+        let mut pointers = bodies
+            .flat_map(|(_, list)| list.elements())
+            .flat_map(|element| Object::of(element).all(&["pointer"]));
+        custom.any(|custom| custom.members().any(|(_, value)| is_json(value))) || pointers.any(decides)
     }
 
     /// The values of all members with such a name, within members that the provider's format does not know and that a gateway may

@@ -190,9 +190,10 @@ impl<'v, 'a> Finder<'v, 'a> {
         self.content::<{ NAMES.len() }>(
             content,
             Names::of(&NAMES),
-            &mut |finder, _, [kind, text, media @ ..]| {
+            &mut |finder, part, [kind, text, media @ ..]| {
                 if kinds.contains(&&*json::name(kind)) {
-                    finder.give(ItemPart::Text(text.ok_or(Unreadable::Shape)?));
+                    // TensorZero's text may be a template and its values.
+                    finder.give(text.map_or(ItemPart::Other(part), ItemPart::Text));
                 } else {
                     media.into_iter().flatten().for_each(|media| finder.give(ItemPart::Media(media)));
                 }

@@ -176,6 +176,10 @@ pub(crate) fn element_names(element: Raw<'_>) -> Names {
         kinds.retain(|kind| !names.own.iter().any(|name| is_dated(kind, name)));
         names.own.append(&mut kinds);
     }
+    // A router may take a function of such a name for Gemini's own tool: `googleSearch`.
+    let of_gemini = names.own.iter().map(|name| snake_case(name)).filter(|name| OF_GEMINI.contains(&&**name));
+    let of_gemini: Vec<_> = of_gemini.filter(|name| !names.own.contains(name)).collect();
+    names.further.extend(of_gemini);
     names
 }
 

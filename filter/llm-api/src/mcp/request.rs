@@ -42,8 +42,15 @@ fn request(message: Raw<'_>) -> Result<Option<Request<'_>>, Unreadable> {
         return Err(Unreadable::Shape);
     }
     let (Some(id), Some(method)) = (id, method) else { return Ok(None) };
-    let call = if json::name(Some(method)) == "tools/call" { params.and_then(call) } else { None };
-    Ok(Some(Request { id: id.get(), call }))
+    if json::name(Some(method)) != "tools/call" {
+        return Ok(Some(Request { id: id.get(), call: None }));
+    }
+    // `["rm"]` is `rm` to some servers.
+    let is_name = |params: Raw<'_>| params.members().all(|(key, value)| !key.is("name") || value.is_string());
+    if !params.is_none_or(is_name) {
+        return Err(Unreadable::Shape);
+    }
+    Ok(Some(Request { id: id.get(), call: params.and_then(call) }))
 }
 
 fn call(params: Raw<'_>) -> Option<McpToolCall<'_>> {

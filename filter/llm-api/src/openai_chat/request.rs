@@ -97,7 +97,8 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
         return Ok(());
     }
     let said = content.map_or(Ok(()), |content| finder.texts(content, &["text"]));
-    if role == "assistant" {
+    // Some servers render calls in any message.
+    if calls.is_some() || call.is_some() {
         // An unreadable call must not hide the text.
         let _ = calls.map(|calls| {
             finder.each(calls, CALL, &mut |finder, _, [id, called, arguments, custom, input]| {

@@ -233,7 +233,7 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
             tool,
         }));
         content.into_iter().for_each(|content| finder.give(ItemPart::Other(content)));
-    } else if item.kind == "reasoning" {
+    } else if item.kind == "reasoning" && item.role.is_none_or(|role| name(Some(role)) == "assistant") {
         // It is the model's.
     } else if let Some(content) = item.content {
         let kinds: &[&str] =
