@@ -59,8 +59,9 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
     let (key, now) = (slot(cause), host.now());
     let Stored { bytes, version } = host.load(&key);
     let last: u64 = codec::decode(&bytes.unwrap_or_default());
-    // If the clock was set back, the log must not stay silent for longer.
-    let is_fresh = now >= last && now.saturating_sub(last) < PAUSE;
+    // Another worker may have written a moment later than this request's time. If the clock was set back further, the log must not stay
+    // silent for longer.
+    let is_fresh = now.abs_diff(last) < PAUSE;
     // If another worker was faster, it writes the line.
     if is_fresh || !host.store(&key, &codec::encode(&now), version) {
         return;

@@ -592,6 +592,10 @@ fn failing_open_is_told_once_a_minute_for_each_cause() {
     host.now += 60_000;
     send(&mut host, "A question that was not asked before at all");
     assert_eq!((told(&host, "service_unavailable"), told(&host, "encoded")), (2, 1));
+    // Another worker wrote the line a moment later than the time that this request has.
+    host.now -= 5;
+    send(&mut host, "A question that another worker has seen before");
+    assert_eq!(told(&host, "service_unavailable"), 2);
     // A clock that is set back does not keep it silent.
     host.now -= 40_000_000;
     send(&mut host, "And one that is another again, after so long");
