@@ -1,59 +1,14 @@
-//! What a reader of a request could miss, though a server behind the filter may read it: names in another spelling, and members
-//! that a gateway hands on to the provider as they are. Only checked if an operator forbids something.
+//! What a reader of a request could miss, though a server behind the filter may read it: members that a gateway hands on to the
+//! provider as they are, and switches for tools. Only checked if an operator forbids something. Names in another spelling are in
+//! `check_names`.
 
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key, object::Object},
-    tool_names::{element_names, snake_case, text},
+    tool_names::{element_names, snake_case},
     tools::{self, DEEPEST, May, PolicyLists, listed},
 };
 
-/// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 25] = [
-    "tools",
-    "functions",
-    "tool_choice",
-    "function_call",
-    "toolConfig",
-    "tool_config",
-    "mcp_servers",
-    "messages",
-    "contents",
-    "input",
-    "models",
-    "fallbacks",
-    "system",
-    "prompt",
-    "promptVariables",
-    "agent",
-    "extra_body",
-    "web_search_options",
-    "search_parameters",
-    "enable_search",
-    "web_search",
-    "enable_enhancement",
-    "force_search_enhancement",
-    "enable_code_interpreter",
-    "plugins",
-];
-/// The same in a message or a call.
-const OF_ITEMS: [&str; 15] = [
-    "role",
-    "type",
-    "content",
-    "parts",
-    "text",
-    "tools",
-    "tool_calls",
-    "function_call",
-    "arguments",
-    "output",
-    "outputs",
-    "result",
-    "functionResponse",
-    "response",
-    "toolResult",
-];
 /// Members of a body that every provider reads itself, or in which the client chooses the names: schemas, labels.
 const READ: [&str; 28] = [
     "messages",
@@ -100,8 +55,6 @@ const OWN: [&str; 11] = [
     "client_metadata",
     "litellm_metadata",
 ];
-/// The list of messages in one format or another. LiteLLM takes `input` on a path of chat.
-const MESSAGES: [&str; 3] = ["messages", "contents", "input"];
 /// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
 const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
@@ -191,7 +144,7 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
 }
 
 /// Whether a member's name equals one of these only if the case of its letters does not count.
-fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
+pub(crate) fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
     let name = key.text();
     // No other spelling is shorter. Most names already differ in the first letter.
     known.iter().any(|known| name.len() >= known.len() && is_alike(&name, known) && *known != name)
@@ -217,55 +170,6 @@ fn is_alike(name: &str, known: &str) -> bool {
 }
 
 impl<'a> Conversation<'a> {
-    /// Returns an error if a name that decides something is written in a way that only some servers read.
-    pub fn check_names(&self) -> Result<(), Unreadable> {
-        let is_response = |key: &Key<'_>| key.is("functionResponse") || key.is("function_response");
-        let hides_here = |(key, value): (Key<'_>, Raw<'_>)| {
-            is_disguised(&key, &OF_ITEMS) || is_response(&key) && hides(value, &OF_ITEMS)
-        };
-        let hides_part = |part: Raw<'_>| part.members().any(hides_here);
-        let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);
-        let in_items = || {
-            self.history.items().any(|(item, _)| {
-                item.members().any(hides_here) || (self.format.content)(item).is_some_and(in_parts)
-            })
-        };
-        let in_body = self.top.members().iter().any(|(key, _)| is_disguised(key, &OF_BODIES));
-        if in_body || self.has_other_messages() || self.hands_on_texts() || in_items() {
-            return Err(Unreadable::Shape);
-        }
-        Ok(())
-    }
-
-    /// Whether there is another list of messages beside the format's own.
-    fn has_other_messages(&self) -> bool {
-        let is_own =
-            |value: &Raw<'_>| self.list.is_some_and(|list| list.get().as_ptr() == value.get().as_ptr());
-        let is_empty = |value: &Raw<'_>| matches!(value.get(), "\"\"" | "[]" | "{}");
-        self.top.all(&MESSAGES).iter().any(|value| !is_own(value) && !is_empty(value))
-    }
-
-    /// Whether a gateway behind this one makes members of the body out of texts: of JSON in Open WebUI's `custom_params`, or of a
-    /// pointer in TensorZero's `extra_body` that names what decides.
-    fn hands_on_texts(&self) -> bool {
-        let is_json = |value: Raw<'_>| {
-            value.inside().is_some_and(|text| text.trim_start().starts_with(['{', '[', '\\']))
-        };
-        let params = self.top.all(&["params"]).into_iter().map(Object::of);
-        let mut custom = params.flat_map(|params| params.all(&["custom_params"]));
-        let decides = |pointer: Raw<'_>| {
-            let pointer = text(pointer).to_ascii_lowercase();
-            ["tool", "function", "model", "plugin", "search", "server", "fallback", "messages"]
-                .iter()
-                .any(|part| pointer.contains(part))
-        };
-        let bodies = self.top.members().iter().filter(|(key, _)| key.text().ends_with("extra_body"));
-        let mut pointers = bodies
-            .flat_map(|(_, list)| list.elements())
-            .flat_map(|element| Object::of(element).all(&["pointer"]));
-        custom.any(|custom| custom.members().any(|(_, value)| is_json(value))) || pointers.any(decides)
-    }
-
     /// The values of all members with such a name, within members that the provider's format does not know and that a gateway may
     /// hand on (`extra_body`, `additionalModelRequestFields`).
     pub(crate) fn handed_on(&self, is_one: IsOne<'_>) -> Vec<Raw<'a>> {

@@ -12,6 +12,8 @@ pub mod answer_reader;
 mod anthropic;
 mod bedrock;
 pub mod canonical;
+mod check_names;
+mod check_names;
 pub mod conversation;
 pub mod dialect;
 mod disguise;
