@@ -13,7 +13,6 @@ mod anthropic;
 mod bedrock;
 pub mod canonical;
 mod check_names;
-mod check_names;
 pub mod conversation;
 pub mod dialect;
 mod disguise;
