@@ -1,7 +1,7 @@
 """The branches of a module in Binaryen's text form: how they are counted, and which way they are expected to go.
 
-V8 lays the code behind a branch that is not expected behind all other code of the function, where it takes no place in the caches of the
-processor. The hints are those of the WebAssembly proposal "branch hinting"; an engine without it ignores them.
+V8 places the code for the way that is not expected at the end of the function, where it takes no room in the processor's caches. The hints
+are those of the WebAssembly proposal "branch hinting". An engine without it ignores them.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 # A branch that depends on a condition. Binaryen writes each part of an expression on a line of its own, one space further in.
 BRANCH = re.compile(r"^( *)\((if|br_if)\b")
-# A hint says that a branch goes one way at least so many times as often as the other way.
+# A branch gets a hint if it goes one way at least this many times as often as the other way.
 OFTEN = 50
 
 

@@ -1,8 +1,11 @@
 """Makes the filter smaller and quicker, in place: `optimise.py MODULE NODE WASM_OPT`.
 
-Binaryen optimises what rustc made. Then the module is run (`profile.mjs`), and what requests were seen to do is written into it: the functions
-that they call are put beside each other, because V8 lays code where its function stands in the module, and branches that always go the
-same way get a hint (`branches.py`). So a request runs through less memory.
+Binaryen optimises what rustc made. Then the module is run with typical requests (`profile.mjs`), and is changed by what they did:
+
+* The functions that they call are put beside each other, because V8 places code in the order of the functions in the module.
+* Branches that went the same way in all requests get a hint (`branches.py`).
+
+So a request runs through less memory.
 
 Cargo puts its own output back whenever it looks at the module; what was optimised once is kept beside it.
 """

@@ -86,8 +86,8 @@ impl Conversation<'_> {
         self.top.all(&MESSAGES).iter().any(|value| !is_own(value) && !is_empty(value))
     }
 
-    /// Whether a gateway behind this one makes members of the body out of texts: of JSON in Open WebUI's `custom_params`, or of a
-    /// pointer in TensorZero's `extra_body` that names what decides.
+    /// Whether the body holds a text from which a gateway behind this one makes members of the body: JSON in Open WebUI's
+    /// `custom_params`, or a pointer in TensorZero's `extra_body` to something that decides.
     fn hands_on_texts(&self) -> bool {
         let is_json = |value: Raw<'_>| {
             value.inside().is_some_and(|text| text.trim_start().starts_with(['{', '[', '\\']))

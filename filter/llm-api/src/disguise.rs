@@ -41,7 +41,8 @@ const READ: [&str; 28] = [
     "moderation",
     "model_item",
 ];
-/// Schemas and documents, at any depth. The client chooses the names in them too, but the guard reads them.
+/// Schemas, documents, and what the client fills in or notes for itself, at any depth. The client chooses the names in them too, but
+/// the guard reads them.
 const OWN: [&str; 11] = [
     "guided_json",
     "structured_outputs",

@@ -24,7 +24,7 @@ const ROUNDS: usize = 6;
 /// Whether the answer to one text may serve the other. Symmetric.
 #[must_use]
 pub fn asks_the_same(a: &str, b: &str) -> bool {
-    // "Is there a capital at the start?" A question that no rule knows may be about its own ends.
+    // "Is there a capital at the start?" A question that no rule knows may ask about its own first letter or its own mark.
     let may_be = |form: &Form| form.is_known || !differ_at_ends_only(a, b);
     a == b || Form::of(a).zip(Form::of(b)).is_some_and(|(a, b)| a == b && may_be(&a))
 }
@@ -34,7 +34,7 @@ pub fn asks_the_same(a: &str, b: &str) -> bool {
 struct Form {
     words: Vec<String>,
     end: Option<char>,
-    /// A question of the rules, or an order.
+    /// It is a question that the rules know, or an order.
     is_known: bool,
 }
 
@@ -76,7 +76,7 @@ impl Form {
     }
 }
 
-/// Whether only the capital of the first word and the mark at the end tell the texts apart.
+/// Whether the texts differ only in the case of the first letter and in the mark at the end.
 fn differ_at_ends_only(a: &str, b: &str) -> bool {
     let [a, b] = [a, b].map(|text| text.trim_end_matches(['.', '?', '!']).chars());
     let first =

@@ -225,7 +225,8 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
 }
 
 /// Actions in text that get the same answer, whatever the action. The last one must be an earlier one again: a list of new actions
-/// may be what the user asked for. If neither says much, as a step in a game does, or if it is a talk, equal answers prove nothing.
+/// may be what the user asked for. Equal answers prove nothing in a talk, or if neither the action nor its answer says much, as with
+/// a step in a game.
 fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
     let is_old = steps.iter().rev().skip(1).any(|step| step.approach == last.approach);
     if !last.acts || !is_old || last.weight() < Weight::Full {
