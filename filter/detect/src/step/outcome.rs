@@ -149,7 +149,7 @@ impl<'a> StepOutcome<'a> {
         }
     }
 
-    /// What is left of a short outcome without the words of its call; nothing where it says something of its own.
+    /// What is left of a short outcome without the words of its call. Returns `None` if the outcome says something of its own.
     pub fn residue(&self) -> Option<Residue> {
         *self.residue.get_or_init(|| {
             let start = Residue { digest: self.media, is_nothing: true };
