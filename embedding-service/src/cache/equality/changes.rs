@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::places::{can_be, longest, written_as};
+use super::{
+    places::{can_be, longest, written_as},
+    words::{all, is_in},
+};
 
 const CHANGES: &str = include_str!("changes.txt");
 
@@ -60,8 +63,10 @@ fn pattern(text: &'static str) -> Pattern {
         if word.len() == 1 && word.starts_with(|first: char| first.is_uppercase()) {
             PatternPlace::Any(word)
         } else {
+            let list = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
             PatternPlace::Words {
-                words: bare.unwrap_or(word).split('|').collect(),
+                // The name of a list stands before its words, since the right side goes by the first word.
+                words: bare.unwrap_or(word).split('|').chain(list.into_iter().flat_map(all)).collect(),
                 is_optional: bare.is_some(),
             }
         }
@@ -89,9 +94,16 @@ pub(super) fn is_whole(words: &[String]) -> bool {
     RULES.whole.iter().any(|whole| fits(whole, words, &mut Vec::new()))
 }
 
-/// Whether a text can only be a question.
+/// Whether a text can only be a question, and not one about itself.
 pub(super) fn is_question(words: &[String]) -> bool {
-    RULES.questions.iter().any(|question| fits(question, words, &mut Vec::new()))
+    !speaks_of_itself(words) && RULES.questions.iter().any(|question| fits(question, words, &mut Vec::new()))
+}
+
+/// Whether a text may be about its own beginning or end ("Do you see a capital?"), or about what is written around it.
+pub(super) fn speaks_of_itself(words: &[String]) -> bool {
+    // "The capital of Laos" is a city.
+    let is_letter = |at: usize| words.get(at.saturating_add(1)).is_none_or(|next| next != "of");
+    words.iter().enumerate().any(|(at, word)| is_in("of_itself", word) || word == "capital" && is_letter(at))
 }
 
 /// Applies the first change that fits. Returns whether one did.
@@ -169,7 +181,7 @@ fn written(to: &[&'static str], mut found: Captures<'_>) -> Vec<String> {
     for part in to {
         // Alternatives on the right are those that begin so on the left.
         let name = part.split('|').next().unwrap_or(part);
-        let is_named = part.contains('|') || part.len() == 1 && part.chars().all(char::is_uppercase);
+        let is_named = part.contains(['|', '{']) || part.len() == 1 && part.chars().all(char::is_uppercase);
         match found.iter().position(|(label, _)| is_named && *label == name) {
             Some(at) => {
                 let (name, taken) = found.remove(at);

@@ -41,7 +41,7 @@ struct Form {
 impl Form {
     /// Returns `None` for a text that equals only itself.
     fn of(text: &str) -> Option<Self> {
-        let (Sentence { mut words, end }, is_greeted) = without_talk(read(text)?)?;
+        let (Sentence { mut words, end }, talk) = without_talk(read(text)?)?;
         if speaks_of_writing(&words) {
             return None;
         }
@@ -57,9 +57,15 @@ impl Form {
             }
         }
         let has_sides = sides::sort(&mut words);
-        // A comma that is left separates items of a list, or a text from what is to be done with it. After a greeting, a question must name
-        // all that it is about. Otherwise it may be about the greeting.
-        if words.iter().any(|word| word == ",") || is_greeted && !changes::is_whole(&words) {
+        // A question must name all that it is about, or it may be about the greeting: "Hello, what does it stand for?" A greeting that is a
+        // sentence of its own is less close.
+        let names_all = match talk {
+            Talk::None => true,
+            Talk::Sentence if words.len() > 4 => !changes::speaks_of_itself(&words),
+            Talk::Sentence | Talk::Comma => changes::is_whole(&words),
+        };
+        // A comma that is left separates items of a list, or a text from what is to be done with it.
+        if words.iter().any(|word| word == ",") || !names_all {
             return None;
         }
         // The changes may have made a question of an order ("Tell me how tides work."), or an order of a question ("could you please list
@@ -96,8 +102,17 @@ fn speaks_of_writing(words: &[String]) -> bool {
     })
 }
 
-/// The one sentence that is left without greeting and thanks, and whether there were any.
-fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, bool)> {
+/// The greeting and the thanks that were around a sentence.
+enum Talk {
+    None,
+    /// In a sentence of their own.
+    Sentence,
+    /// Before the sentence, with a comma or nothing between.
+    Comma,
+}
+
+/// The one sentence that is left without greeting and thanks, and what there was of them.
+fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Talk)> {
     let all = sentences.len();
     if all > 1 && sentences.last().is_some_and(|last| changes::thanks(&last.words)) {
         sentences.pop();
@@ -110,16 +125,16 @@ fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, bool)> {
     {
         sentences.remove(0);
     }
-    let mut is_greeted = sentences.len() < all;
+    let mut talk = if sentences.len() < all { Talk::Sentence } else { Talk::None };
     let [mut sentence] = <[Sentence; 1]>::try_from(sentences).ok()?;
     loop {
         let len = changes::greeting(&small(&sentence.words));
         if len == 0 || len >= sentence.words.len() {
-            return Some((sentence, is_greeted));
+            return Some((sentence, talk));
         }
         let has_comma = sentence.words.get(len).is_some_and(|mark| mark == ",");
         sentence.words.drain(..len.saturating_add(usize::from(has_comma)));
-        is_greeted = true;
+        talk = Talk::Comma;
     }
 }
 
@@ -148,13 +163,17 @@ fn with_small_start(words: &mut [String]) {
     }
 }
 
-/// Corrects a misspelt noun in "What is the definiton of". Elsewhere the typing error itself may be meant.
+/// Corrects a misspelt noun in "What is the definiton of" and "What is the emergancy number in". Elsewhere the typing error itself may be meant.
 fn without_slips(words: &mut [String]) {
-    if let [what, is, the, slip, of, ..] = words
-        && (what == "what" && matches!(is.as_str(), "is" | "are") && the == "the" && of == "of")
-        && let Some(meant) = meant(slip)
-    {
-        meant.clone_into(slip);
+    let [what, is, the, thing @ ..] = words else { return };
+    let asks = what == "what" && matches!(is.as_str(), "is" | "are") && the == "the";
+    let end = thing.iter().position(|word| matches!(word.as_str(), "of" | "in" | "for"));
+    if let Some(end) = end.filter(|end| asks && *end < 3) {
+        for slip in thing.iter_mut().take(end) {
+            if let Some(meant) = meant(slip) {
+                meant.clone_into(slip);
+            }
+        }
     }
 }
 

@@ -6,13 +6,17 @@ use super::{
 };
 
 /// The words before, between and behind the two sides. Nothing may follow, because it could be about one of them ("the former").
-const FRAMES: [(&str, &str, &str); 6] = [
+const FRAMES: [(&str, &str, &str); 10] = [
     ("what is the difference between", "and", ""),
     ("what do", "and", "have in common"),
     ("how do", "and", "differ"),
     ("how are", "and", "related"),
     ("how are", "and", "different"),
     ("can I take", "and", "together"),
+    ("which is better", "or", ""),
+    ("which is cheaper", "or", ""),
+    ("which is healthier", "or", ""),
+    ("how far apart are", "and", ""),
 ];
 
 /// Sorts the sides. Returns whether there are two that may be exchanged.

@@ -28,20 +28,20 @@ fn are(expected: bool, pairs: &[(&str, &str)]) {
 #[test]
 fn no_trap_is_the_same_question() {
     let sets = [
-        (include_str!("../../../tests/pairs/traps.jsonl"), 20, 75),
+        (include_str!("../../../tests/pairs/traps.jsonl"), 23, 75),
         (include_str!("../../../tests/pairs/own.jsonl"), 13, 125),
         (include_str!("../../../tests/pairs/held_out.jsonl"), 8, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 26, 138),
-        (include_str!("../../../tests/pairs/later_traps.jsonl"), 48, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 37, 166),
+        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 27, 138),
+        (include_str!("../../../tests/pairs/later_traps.jsonl"), 52, 190),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 41, 166),
         (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 27, 70),
-        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 21, 100),
+        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 22, 100),
         (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 17, 148),
         (include_str!("../../../tests/pairs/eighth_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 43, 488),
-        (include_str!("../../../tests/pairs/tenth_traps.jsonl"), 20, 269),
-        (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 24, 270),
+        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 55, 488),
+        (include_str!("../../../tests/pairs/tenth_traps.jsonl"), 28, 269),
+        (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 30, 270),
         (include_str!("../../../tests/pairs/twelfth_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/thirteenth_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/fourteenth_traps.jsonl"), 0, 0),
@@ -86,6 +86,16 @@ fn what_each_rule_serves() {
                 "How do I reset the password for my account?",
             ),
             ("How do I descale a kettle? Thank you.", "How do I descale a kettle?"),
+            (
+                "Hello team! Where can I see my past orders? Thanks in advance.",
+                "Where can I see my past orders?",
+            ),
+            ("Sorry to bother you, what is a quark?", "What is a quark?"),
+            // A question without its mark.
+            ("why is the sky blue", "Why is the sky blue?"),
+            ("is there a bus to the beach", "Is there a bus to the beach?"),
+            ("how many days are in a leap year", "How many days are in a leap year?"),
+            ("what is photosynthesis", "What is photosynthesis?"),
             // Who asks so wants the answer.
             ("Tell me who invented the telephone", "Who invented the telephone?"),
             ("Could you please tell me what the capital of Norway is?", "What is the capital of Norway?"),
@@ -105,6 +115,11 @@ fn what_each_rule_serves() {
             ("How can I merge two dictionaries?", "how to merge two dictionaries"),
             ("How do I descale a kettle with vinegar?", "How to descale a kettle with vinegar"),
             ("In Excel, how do I merge cells?", "How do I merge cells in Excel?"),
+            ("At the hotel, is there a pool?", "Is there a pool at the hotel?"),
+            ("In France, what is the minimum wage?", "What is the minimum wage in France?"),
+            ("What is the emergancy number in Japan?", "What is the emergency number in Japan?"),
+            ("I can't log in to my account", "I cannot log in to my account"),
+            ("Which is better, tea or coffee?", "Which is better, coffee or tea?"),
             // Two sides.
             (
                 "Explain the difference between a frog and a toad",

@@ -12,6 +12,11 @@ pub(super) fn is_in(list: &str, word: &str) -> bool {
     lists().get(list).is_some_and(|words| words.contains(word))
 }
 
+/// The words of the list called `list`.
+pub(super) fn all(list: &str) -> impl Iterator<Item = &'static str> {
+    lists().get(list).into_iter().flatten().copied()
+}
+
 /// The noun that a typing error stands for. `None` for any other word.
 pub(super) fn meant(slip: &str) -> Option<&'static str> {
     static MEANT: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
