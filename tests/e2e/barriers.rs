@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use flate2::{Compression, write::GzEncoder};
 use sentinel_harness::client::{self, Response};
-use sentinel_harness::{Dialect, Stack};
+use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
 const LIMIT: usize = 65_536;
@@ -351,6 +351,33 @@ async fn a_compressed_request_is_read_and_goes_on_as_it_came() {
         assert_eq!((got.body.as_ref(), got.header("content-encoding")), (encoded.as_slice(), Some(coding)));
     }
     assert_eq!(stack.count("sentinel_bypasses_total", &[("cause", "encoded")]), 1);
+    stack.assert_sound();
+}
+
+/// With Envoy's decompressor before the filter, as docs/deploy-envoy.md has it.
+#[tokio::test]
+async fn a_request_in_brotli_is_read_behind_envoys_decompressor() {
+    let page = std::fs::read_to_string(parts::root().join("docs/deploy-envoy.md")).expect("the page");
+    let (_, block) = page.split_once("```yaml\n- name: brotli\n").expect("the filter");
+    let (block, _) = block.split_once("```").expect("its end");
+    let sentinel = "                  - name: sentinel\n";
+    let lines = ["- name: brotli"].into_iter().chain(block.lines());
+    let filter: String = lines.map(|line| format!("                  {line}\n")).collect();
+    let deny = json!({"semantic": {"enabled": false}, "tools": {"deny": [{"name": "rm"}]}});
+    let mut stack = Stack::builder().config(&deny).edit(sentinel, &format!("{filter}{sentinel}")).start();
+    let encoded = [("content-encoding", "br")];
+    for dialect in Dialect::ALL {
+        let body = dialect.ask("What is the weather like in Oslo today?", false).to_string();
+        let response = stack.post(dialect, &encoded, brotli(body.as_bytes())).await;
+        assert_eq!((response.status, response.verdict()), (200, "allow"), "{dialect:?}");
+        let got = stack.provider.last();
+        assert_eq!((got.body.as_ref(), got.header("content-encoding")), (body.as_bytes(), None));
+        assert_eq!(got.header("accept-encoding"), None, "{dialect:?}");
+    }
+    let call = r#"{"model":"m","messages":[],"tools":[{"type":"function","function":{"name":"rm"}}]}"#;
+    let response = stack.post(Dialect::OpenaiChat, &encoded, brotli(call.as_bytes())).await;
+    assert_eq!(response.status, 200);
+    assert!(!String::from_utf8_lossy(&stack.provider.last().body).contains("rm"), "the tool is cut");
     stack.assert_sound();
 }
 
