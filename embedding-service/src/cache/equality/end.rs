@@ -25,7 +25,9 @@ pub(super) fn says_nothing(words: &[String], mark: char) -> bool {
         && match mark {
             // "How do I change my passcode to hunter?" gives a value.
             '?' => {
-                changes::is_question(words) && before.last().is_none_or(|word| word != "to" && word != "as")
+                let gives_value = before.last().is_some_and(|word| word == "to" || word == "as")
+                    && !is_in("countries", last);
+                changes::is_question(words) && !gives_value
             }
             // "Suggest a continuation of the door opened." gives a text.
             '.' => is_order && is_plain(last) && !is_short && words.get(1..).is_some_and(is_plain_matter),

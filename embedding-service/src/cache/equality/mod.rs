@@ -15,7 +15,7 @@ mod words;
 
 use self::{
     text::{Sentence, is_capital, is_plain, read},
-    words::{is_in, meant},
+    words::{is_in, meant, near},
 };
 
 /// Changes are applied until none fits, at most this many times.
@@ -163,17 +163,32 @@ fn with_small_start(words: &mut [String]) {
     }
 }
 
-/// Corrects a misspelt noun in "What is the definiton of" and "What is the emergancy number in". Elsewhere the typing error itself may be meant.
+/// Corrects a misspelt noun in "What is the definiton of" and "What is the emergancy number in", and a misspelt verb behind "how do I" and
+/// "how to". Elsewhere the typing error itself may be meant.
 fn without_slips(words: &mut [String]) {
-    let [what, is, the, thing @ ..] = words else { return };
-    let asks = what == "what" && matches!(is.as_str(), "is" | "are") && the == "the";
-    let end = thing.iter().position(|word| matches!(word.as_str(), "of" | "in" | "for"));
-    if let Some(end) = end.filter(|end| asks && *end < 3) {
-        for slip in thing.iter_mut().take(end) {
-            if let Some(meant) = meant(slip) {
-                meant.clone_into(slip);
-            }
+    let of_verb = |verb: &str| near("actions", verb);
+    let of_noun = |noun: &str| meant(noun).or_else(|| near("things", noun));
+    match words {
+        [what, is, the, thing @ ..] if what == "what" && (is == "is" || is == "are") && the == "the" => {
+            let end = thing.iter().position(|word| matches!(word.as_str(), "of" | "in" | "for"));
+            thing
+                .iter_mut()
+                .take(end.filter(|end| *end < 3).unwrap_or_default())
+                .for_each(|word| correct(word, of_noun));
         }
+        [how, can, i, verb, _, ..]
+            if how == "how" && (can == "do" || can == "can") && (i == "i" || i == "you") =>
+        {
+            correct(verb, of_verb);
+        }
+        [how, to, verb, _, ..] if how == "how" && to == "to" => correct(verb, of_verb),
+        _ => {}
+    }
+}
+
+fn correct(word: &mut String, meant: impl Fn(&str) -> Option<&'static str>) {
+    if let Some(meant) = meant(word) {
+        meant.clone_into(word);
     }
 }
 
