@@ -219,6 +219,7 @@ async fn no_trap_of_the_later_rounds_does() {
         ("thirteenth_traps.jsonl", 0),
         ("fourteenth_traps.jsonl", 0),
         ("fifteenth_traps.jsonl", 0),
+        ("sixteenth_traps.jsonl", 2),
     ])
     .await;
 }

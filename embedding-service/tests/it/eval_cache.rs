@@ -68,6 +68,7 @@ fn hard_traps_are_served_at_no_threshold() {
         ("thirteenth_traps.jsonl", 300),
         ("fourteenth_traps.jsonl", 300),
         ("fifteenth_traps.jsonl", 300),
+        ("sixteenth_traps.jsonl", 400),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());

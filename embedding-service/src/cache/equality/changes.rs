@@ -103,7 +103,9 @@ pub(super) fn is_question(words: &[String]) -> bool {
 pub(super) fn speaks_of_itself(words: &[String]) -> bool {
     // "The capital of Laos" is a city.
     let is_letter = |at: usize| words.get(at.saturating_add(1)).is_none_or(|next| next != "of");
-    words.iter().enumerate().any(|(at, word)| is_in("of_itself", word) || word == "capital" && is_letter(at))
+    words.iter().enumerate().any(|(at, word)| {
+        word.split('-').any(|part| is_in("of_itself", part)) || word == "capital" && is_letter(at)
+    })
 }
 
 /// Applies the first change that fits. Returns whether one did.

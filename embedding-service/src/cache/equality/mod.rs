@@ -58,10 +58,10 @@ impl Form {
         }
         let has_sides = sides::sort(&mut words);
         // A question must name all that it is about, or it may be about the greeting: "Hello, what does it stand for?" A greeting that is a
-        // sentence of its own is less close.
+        // sentence of its own is less close, and so are thanks. Behind an order they may be a part of what is to be done.
         let names_all = match talk {
             Talk::None => true,
-            Talk::Sentence if words.len() > 4 => !changes::speaks_of_itself(&words),
+            Talk::Sentence if words.len() > 4 && asks_at_first => !changes::speaks_of_itself(&words),
             Talk::Sentence | Talk::Comma => changes::is_whole(&words),
         };
         // A comma that is left separates items of a list, or a text from what is to be done with it.
@@ -95,10 +95,11 @@ fn speaks_of_writing(words: &[String]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         let word = word.to_lowercase();
         let one = word.strip_suffix('s').unwrap_or(&word);
+        let has_part = || word.contains('-') && word.split('-').any(|part| is_in("of_writing", part));
         // "My password hunter", but not "the password of my account".
         let next = words.get(at.saturating_add(1)).filter(|_| is_in("secret", one));
         let is_given = next.is_some_and(|next| !matches!(next.as_str(), "of" | "for" | "on" | ","));
-        is_in("of_writing", &word) || is_in("of_writing", one) || is_given
+        is_in("of_writing", &word) || is_in("of_writing", one) || has_part() || is_given
     })
 }
 
@@ -114,7 +115,8 @@ enum Talk {
 /// The one sentence that is left without greeting and thanks, and what there was of them.
 fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Talk)> {
     let all = sentences.len();
-    if all > 1 && sentences.last().is_some_and(|last| changes::thanks(&last.words)) {
+    // "How should I close a mail? Many thanks?" proposes something.
+    if all > 1 && sentences.last().is_some_and(|last| last.end != Some('?') && changes::thanks(&last.words)) {
         sentences.pop();
     }
     // A greeting ends in a full stop or an exclamation mark: "Hello? What is a quark?" waits for somebody.

@@ -17,11 +17,6 @@ pub(super) fn read(text: &str) -> Option<Vec<Sentence>> {
         return None;
     }
     let text = text.replace('’', "'");
-    // As the French write it. In a short text the mark may be meant: "How do I escape ?"
-    let text = match text.strip_suffix(" ?") {
-        Some(bare) if bare.split(' ').count() > 4 => format!("{bare}?"),
-        _ => text,
-    };
     let (mut sentences, mut words) = (Vec::new(), Vec::new());
     for piece in text.split(' ') {
         let bare = piece.strip_suffix([',', '.', '?', '!']).unwrap_or(piece);

@@ -27,8 +27,8 @@ pub(super) fn meant(slip: &str) -> Option<&'static str> {
     MEANT.get(slip).copied()
 }
 
-/// The word of a list that a typing error stands for: a letter of it is missing or doubled, or two have changed places. `None` for a word of
-/// the list, and for what may stand for two.
+/// The word of a list that a typing error stands for: a letter is doubled, or two have changed places. A missing letter makes other words
+/// ("relace"). `None` for a word of the list, and for what may stand for two.
 pub(super) fn near(list: &str, slip: &str) -> Option<&'static str> {
     /// Shorter words are near to too many others.
     const SHORTEST: usize = 6;
@@ -37,13 +37,12 @@ pub(super) fn near(list: &str, slip: &str) -> Option<&'static str> {
         let rests = word.get(same..).zip(slip.get(same..));
         word.len() >= SHORTEST
             && rests.is_some_and(|(right, wrong)| {
-                let is_missing = right.get(1..) == Some(wrong);
                 let is_doubled = wrong.get(1..) == Some(right)
                     && same.checked_sub(1).is_some_and(|last| slip.get(last..same) == wrong.get(..1));
                 let is_swapped = right.get(2..) == wrong.get(2..)
                     && right.get(..1) == wrong.get(1..2)
                     && right.get(1..2) == wrong.get(..1);
-                is_missing || is_doubled || is_swapped
+                is_doubled || is_swapped
             })
     };
     let mut words = all(list).filter(comes_from);
