@@ -25,6 +25,7 @@ pub mod history;
 mod item_part;
 mod items;
 pub mod json;
+mod loaded_tools;
 pub mod mcp;
 mod models;
 mod openai_chat;

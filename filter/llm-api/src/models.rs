@@ -4,7 +4,7 @@ use crate::{
     conversation::Conversation,
     disguise::search,
     json::{Raw, members::Key, object::Object},
-    tool_names,
+    loaded_tools, tool_names,
     tools::{self, listed},
 };
 
@@ -46,7 +46,9 @@ impl Conversation<'_> {
         // A string in place of a table may say anything.
         let tables = tables.into_iter().filter(|table| !table.is_string());
         tables.for_each(|table| add_models(table, true, &mut found));
-        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
+        loaded_tools::lists(self)
+            .into_iter()
+            .for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
         found.into_iter().map(tool_names::text).filter(|name| !name.is_empty()).collect()
     }
 }
