@@ -56,6 +56,8 @@ const OWN: [&str; 11] = [
     "client_metadata",
     "litellm_metadata",
 ];
+/// Members of the body with tools in one format or another.
+const OF_FORMATS: [&str; 5] = ["tools", "functions", "toolConfig", "tool_config", "mcp_servers"];
 /// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
 const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
@@ -86,7 +88,7 @@ const OF_SEARCHES: [&str; 16] = [
 ];
 /// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, xAI, Qwen, Baidu, Tencent,
 /// Venice, OpenRouter and Open WebUI.
-pub(crate) const SWITCHES: [(&str, &str); 15] = [
+pub(crate) const SWITCHES: [(&str, &str); 16] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
@@ -100,6 +102,8 @@ pub(crate) const SWITCHES: [(&str, &str); 15] = [
     ("code_interpreter", "code_interpreter"),
     ("image_generation", "image_generation"),
     ("plugins", "plugins"),
+    // Skills are run as code (Anthropic). LiteLLM adds the tool by itself.
+    ("skills", "code_execution"),
     (STORES, "file_search"),
     (SEARCH, "web_search"),
 ];
@@ -181,7 +185,12 @@ impl<'a> Conversation<'a> {
 
     /// The members that the provider's format does not know.
     fn unknown(&self) -> impl Iterator<Item = &(Key<'a>, Raw<'a>)> {
-        self.top.members().iter().filter(|(key, _)| !READ.iter().chain(&OWN).any(|name| key.is(name)))
+        let is_one = |key: &Key<'_>, names: &[&str]| names.iter().any(|name| key.is(name));
+        let is_others = move |key: &Key<'_>| is_one(key, &OF_FORMATS) && !is_one(key, self.format.tools);
+        self.top
+            .members()
+            .iter()
+            .filter(move |(key, _)| !(is_one(key, &READ) || is_one(key, &OWN)) || is_others(key))
     }
 
     /// A denied tool in such a member, if there is one.
@@ -210,7 +219,12 @@ impl<'a> Conversation<'a> {
         // There, any object means yes (Open WebUI).
         let features: Vec<_> = self.top.all(&["features"]).into_iter().map(Object::of).collect();
         let is_on = |switch: &str| {
-            let values = self.handed_on(&|key| is_switch(key, switch) || one_of(&[switch])(key));
+            let is_one = |key: &Key<'_>| is_switch(key, switch) || one_of(&[switch])(key);
+            let mut values = self.handed_on(&is_one);
+            // Where tools stand at the top, the switches beside them were cut.
+            if !self.format.tools.contains(&"functions") {
+                values.extend(self.unknown().filter(|(key, _)| is_one(key)).map(|(_, value)| *value));
+            }
             values.into_iter().any(|value| is_on(switch, value))
                 || features.iter().flat_map(|all| all.all(&[switch])).any(Raw::is_object)
         };
