@@ -5,7 +5,7 @@
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key, object::Object},
-    tool_names::{element_names, snake_case},
+    tool_names::{element_names, snake_case, text},
     tools::{self, DEEPEST, May, PolicyLists, listed},
 };
 
@@ -65,6 +65,8 @@ const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 const LEFT_OUT: [&str; 7] = ["exclude", "disable", "disallow", "block", "deny", "denied", "forbid"];
 /// Stands for all names that begin like this: LiteLLM searches the stores in `vector_store_ids`.
 const STORES: &str = "vectorstore";
+/// Stands for `plugins` with one that searches: OpenRouter's `web`.
+const PLUGIN: &str = "plugins:web";
 /// Stands for every name that consists only of the words below, with `search` among them: Baichuan's `with_search_enhance`. A
 /// word stands before the words with which it begins.
 const SEARCH: &str = "search";
@@ -88,7 +90,7 @@ const OF_SEARCHES: [&str; 16] = [
 ];
 /// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, xAI, Qwen, Baidu, Tencent,
 /// Venice, OpenRouter and Open WebUI.
-pub(crate) const SWITCHES: [(&str, &str); 16] = [
+pub(crate) const SWITCHES: [(&str, &str); 17] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
@@ -102,6 +104,7 @@ pub(crate) const SWITCHES: [(&str, &str); 16] = [
     ("code_interpreter", "code_interpreter"),
     ("image_generation", "image_generation"),
     ("plugins", "plugins"),
+    (PLUGIN, "web_search"),
     // Skills are run as code (Anthropic). LiteLLM adds the tool by itself.
     ("skills", "code_execution"),
     (STORES, "file_search"),
@@ -112,7 +115,7 @@ pub(crate) const SWITCHES: [(&str, &str); 16] = [
 #[inline(never)]
 pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
     if !matches!(switch, STORES | SEARCH) {
-        return key.is(switch);
+        return key.is(if switch == PLUGIN { "plugins" } else { switch });
     }
     let name = key.text().to_ascii_lowercase().replace(['_', '-'], "");
     if switch == STORES {
@@ -135,6 +138,16 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
     let says = match switch {
         "search_parameters" => "mode",
         "web_search" => "enable",
+        PLUGIN => {
+            return listed(value).into_iter().any(|plugin| {
+                let all = Object::of(plugin);
+                let (mut ids, said) = (all.all(&["id"]), all.all(&["enabled"]));
+                ids.push(plugin);
+                let searches = |id: String| id == "web" || id.contains("search");
+                (said.is_empty() || !said.into_iter().all(is_off))
+                    && ids.into_iter().filter(|id| id.is_string()).map(text).any(searches)
+            });
+        }
         // An empty value names no store.
         STORES if matches!(value.get(), "{}" | "\"\"") => return false,
         // Options or words to search for may stand under such a name too.
