@@ -37,6 +37,7 @@ pub mod registry;
 pub mod repeatable;
 pub mod route;
 pub mod spotlight;
+mod switches;
 mod template;
 mod tool_names;
 pub mod tools;

@@ -2,7 +2,6 @@
 //! choice among them. How a tool is named is read in `tool_names`; the dialects know where the lists stand.
 
 use crate::{
-    disguise::{SWITCHES, is_on, is_switch},
     edit::{Edit, replace},
     json::{
         Raw, Unreadable,
@@ -11,6 +10,7 @@ use crate::{
         object::Object,
     },
     loaded_tools::{is_of_server, may_have},
+    switches::{SWITCHES, is_on, is_switch},
     tool_names::{MCP, Names, chosen, element_names, server_names, text, texts},
 };
 
