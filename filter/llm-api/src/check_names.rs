@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 25] = [
+const OF_BODIES: [&str; 26] = [
     "tools",
     "functions",
     "tool_choice",
@@ -26,6 +26,7 @@ const OF_BODIES: [&str; 25] = [
     "prompt",
     "promptVariables",
     "agent",
+    "agent_reference",
     "extra_body",
     "web_search_options",
     "search_parameters",
@@ -37,13 +38,15 @@ const OF_BODIES: [&str; 25] = [
     "plugins",
 ];
 /// The same in a message or a call.
-const OF_ITEMS: [&str; 15] = [
+const OF_ITEMS: [&str; 17] = [
     "role",
     "type",
     "content",
     "parts",
     "text",
     "tools",
+    "tool",
+    "definition",
     "tool_calls",
     "function_call",
     "arguments",
@@ -54,15 +57,17 @@ const OF_ITEMS: [&str; 15] = [
     "response",
     "toolResult",
 ];
+/// Objects in a part of a message that hold such names themselves.
+const WITHIN: [&str; 4] = ["functionResponse", "function_response", "toolResult", "tool"];
 /// The list of messages in one format or another. LiteLLM takes `input` on a path of chat.
 const MESSAGES: [&str; 3] = ["messages", "contents", "input"];
 
 impl Conversation<'_> {
     /// Returns an error if a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
-        let is_response = |key: &Key<'_>| key.is("functionResponse") || key.is("function_response");
+        let is_within = |key: &Key<'_>| WITHIN.iter().any(|name| key.is(name));
         let hides_here = |(key, value): (Key<'_>, Raw<'_>)| {
-            is_disguised(&key, &OF_ITEMS) || is_response(&key) && hides(value, &OF_ITEMS)
+            is_disguised(&key, &OF_ITEMS) || is_within(&key) && hides(value, &OF_ITEMS)
         };
         let hides_part = |part: Raw<'_>| part.members().any(hides_here);
         let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);

@@ -1,10 +1,11 @@
 //! What a reader of a request could miss, though a server behind the filter may read it: members that a gateway hands on to the
-//! provider as they are, and switches for tools. Only checked if an operator forbids something. Names in another spelling are in
-//! `check_names`.
+//! provider as they are. Only checked if an operator forbids something. Names in another spelling are in `check_names`, and
+//! switches for tools in `switches`.
 
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key, object::Object},
+    switches::{SWITCHES, is_on, is_switch},
     tool_names::{element_names, snake_case},
     tools::{self, DEEPEST, May, PolicyLists, listed},
 };
@@ -56,94 +57,13 @@ const OWN: [&str; 11] = [
     "client_metadata",
     "litellm_metadata",
 ];
+/// Members of the body with tools in one format or another.
+const OF_FORMATS: [&str; 5] = ["tools", "functions", "toolConfig", "tool_config", "mcp_servers"];
 /// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
 const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 /// Beginnings of the names of lists with tools that are left out.
 const LEFT_OUT: [&str; 7] = ["exclude", "disable", "disallow", "block", "deny", "denied", "forbid"];
-/// Stands for all names that begin like this: LiteLLM searches the stores in `vector_store_ids`.
-const STORES: &str = "vectorstore";
-/// Stands for every name that consists only of the words below, with `search` among them: Baichuan's `with_search_enhance`. A
-/// word stands before the words with which it begins.
-const SEARCH: &str = "search";
-const OF_SEARCHES: [&str; 16] = [
-    SEARCH,
-    "enhancement",
-    "enhance",
-    "enable",
-    "activate",
-    "with",
-    "use",
-    "auto",
-    "force",
-    "web",
-    "online",
-    "internet",
-    "live",
-    "deep",
-    "speed",
-    "x",
-];
-/// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, xAI, Qwen, Baidu, Tencent,
-/// Venice, OpenRouter and Open WebUI.
-pub(crate) const SWITCHES: [(&str, &str); 15] = [
-    ("web_search_options", "web_search"),
-    ("search_parameters", "web_search"),
-    ("enable_search", "web_search"),
-    ("web_search", "web_search"),
-    ("enable_enhancement", "web_search"),
-    ("force_search_enhancement", "web_search"),
-    ("enable_web_search", "web_search"),
-    ("enable_x_search", "x_search"),
-    ("enable_web_scraping", "web_scraping"),
-    ("enable_code_interpreter", "code_interpreter"),
-    ("code_interpreter", "code_interpreter"),
-    ("image_generation", "image_generation"),
-    ("plugins", "plugins"),
-    (STORES, "file_search"),
-    (SEARCH, "web_search"),
-];
-
-/// Whether a member's name is this switch, or one of those that it stands for.
-#[inline(never)]
-pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
-    if !matches!(switch, STORES | SEARCH) {
-        return key.is(switch);
-    }
-    let name = key.text().to_ascii_lowercase().replace(['_', '-'], "");
-    if switch == STORES {
-        return name.starts_with(STORES);
-    }
-    // Of `enabled`, a `d` is left.
-    let (mut rest, mut is_search) = (name.as_str(), false);
-    while let Some(word) = OF_SEARCHES.iter().find(|word| rest.starts_with(**word)) {
-        is_search |= *word == SEARCH;
-        rest = rest.get(word.len()..).unwrap_or_default();
-    }
-    is_search && matches!(rest, "" | "d")
-}
-
-/// Whether the value of a switch turns it on.
-#[inline(never)]
-pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
-    let is_off = |value: Raw<'_>| matches!(value.get(), "null" | "false" | "0" | "[]" | "\"off\"");
-    // The member inside that may switch it off. Switches without one are on if they are present.
-    let says = match switch {
-        "search_parameters" => "mode",
-        "web_search" => "enable",
-        // An empty value names no store.
-        STORES if matches!(value.get(), "{}" | "\"\"") => return false,
-        // Options or words to search for may stand under such a name too.
-        SEARCH => {
-            let says = ["true", "1", "\"true\"", "\"on\"", "\"auto\""];
-            return says.iter().any(|says| value.get().eq_ignore_ascii_case(says));
-        }
-        _ => return !is_off(value),
-    };
-    let said = Object::of(value).all(&[says]);
-    !(is_off(value) || !said.is_empty() && said.into_iter().all(is_off))
-}
-
 /// Whether a member's name equals one of these only if the case of its letters does not count.
 pub(crate) fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
     let name = key.text();
@@ -181,7 +101,12 @@ impl<'a> Conversation<'a> {
 
     /// The members that the provider's format does not know.
     fn unknown(&self) -> impl Iterator<Item = &(Key<'a>, Raw<'a>)> {
-        self.top.members().iter().filter(|(key, _)| !READ.iter().chain(&OWN).any(|name| key.is(name)))
+        let is_one = |key: &Key<'_>, names: &[&str]| names.iter().any(|name| key.is(name));
+        let is_others = move |key: &Key<'_>| is_one(key, &OF_FORMATS) && !is_one(key, self.format.tools);
+        self.top
+            .members()
+            .iter()
+            .filter(move |(key, _)| !(is_one(key, &READ) || is_one(key, &OWN)) || is_others(key))
     }
 
     /// A denied tool in such a member, if there is one.
@@ -210,7 +135,12 @@ impl<'a> Conversation<'a> {
         // There, any object means yes (Open WebUI).
         let features: Vec<_> = self.top.all(&["features"]).into_iter().map(Object::of).collect();
         let is_on = |switch: &str| {
-            let values = self.handed_on(&|key| is_switch(key, switch) || one_of(&[switch])(key));
+            let is_one = |key: &Key<'_>| is_switch(key, switch) || one_of(&[switch])(key);
+            let mut values = self.handed_on(&is_one);
+            // Where tools stand at the top, the switches beside them were cut.
+            if !self.format.tools.contains(&"functions") {
+                values.extend(self.unknown().filter(|(key, _)| is_one(key)).map(|(_, value)| *value));
+            }
             values.into_iter().any(|value| is_on(switch, value))
                 || features.iter().flat_map(|all| all.all(&[switch])).any(Raw::is_object)
         };

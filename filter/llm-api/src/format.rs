@@ -31,6 +31,8 @@ pub(crate) struct Format {
     pub hint_in_result: fn(&Conversation<'_>) -> Option<Slot>,
     /// The tools that the request offers once the denied ones are cut.
     pub offer: fn(&Conversation<'_>, May<'_>) -> Result<Offer, Unreadable>,
+    /// The members of the body in which `offer` cuts tools.
+    pub tools: &'static [&'static str],
     /// Whether a request may name an agent of the provider in place of a model.
     pub has_agents: bool,
     /// Whether the provider keeps an answer by default, so that a later request can name it.

@@ -4,7 +4,7 @@ use crate::{
     conversation::Conversation,
     disguise::search,
     json::{Raw, members::Key, object::Object},
-    tool_names,
+    loaded_tools, tool_names,
     tools::{self, listed},
 };
 
@@ -22,7 +22,6 @@ impl Conversation<'_> {
                 Some(Naming::Fallbacks | Naming::Other) if !value.is_string() => tables.push(*value),
                 Some(_) => lists.push(*value),
                 None if key.is("deployment_id") || key.is("model_id") => lists.push(*value),
-                None if self.format.has_agents && key.is("agent") => lists.push(*value),
                 // Vertex AI uses the model of a route that the request names.
                 None if key.is("generationConfig") || key.is("generation_config") => {
                     for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
@@ -30,6 +29,14 @@ impl Conversation<'_> {
                     }
                 }
                 None => {}
+            }
+        }
+        if self.format.has_agents {
+            let mut agents = self.handed_on(&|key| AGENTS.iter().any(|name| key.is(name)));
+            agents.extend(self.top.all(&AGENTS));
+            for agent in agents {
+                let names = Object::of(agent).all(&["name"]);
+                lists.extend(if names.is_empty() { vec![agent] } else { names });
             }
         }
         // A fallback may have fallbacks of its own, to a depth that bounds the work.
@@ -46,10 +53,15 @@ impl Conversation<'_> {
         // A string in place of a table may say anything.
         let tables = tables.into_iter().filter(|table| !table.is_string());
         tables.for_each(|table| add_models(table, true, &mut found));
-        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
+        loaded_tools::lists(self)
+            .into_iter()
+            .for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
         found.into_iter().map(tool_names::text).filter(|name| !name.is_empty()).collect()
     }
 }
+
+/// An agent of the provider in place of a model (Gemini), or beside one (Azure).
+const AGENTS: [&str; 2] = ["agent", "agent_reference"];
 
 /// What a member names.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +78,11 @@ enum Naming {
 fn names_models(key: &Key<'_>) -> Option<Naming> {
     let name = key.text().to_ascii_lowercase();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    let is_of_models = ends(&["model", "models", "modelname", "model_name"]);
+    // An adapter makes another model of the one beside it (SGLang's `lora_path`, LoRAX's `adapter_id`).
+    let is_adapter =
+        name.starts_with("lora") || name.starts_with("adapter") || ends(&["adapter", "adapters"]);
+    let is_of_models = is_adapter && !ends(&["source"])
+        || ends(&["model", "models", "modelname", "model_name", "variant_name"]);
     if !name.as_bytes().windows(8).any(|part| part == b"fallback") {
         return is_of_models.then_some(Naming::Models);
     }
@@ -125,7 +141,8 @@ fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>)
     let Some(left) = left.checked_sub(1) else { return found.push(list) };
     for tool in listed(list).into_iter().map(Object::of) {
         let mut named = Vec::new();
-        let settings = tool.all(&["parameters"]).into_iter().map(Object::of);
+        // Writer's tools name a model within `function`.
+        let settings = tool.all(&["parameters", "function", "custom"]).into_iter().map(Object::of);
         for (object, is_deep) in settings.map(|settings| (settings, false)).chain([(tool, true)]) {
             for (key, value) in object.members() {
                 if key.is("tools") {

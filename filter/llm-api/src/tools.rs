@@ -2,8 +2,6 @@
 //! choice among them. How a tool is named is read in `tool_names`; the dialects know where the lists stand.
 
 use crate::{
-    conversation::Conversation,
-    disguise::{SWITCHES, is_on, is_switch},
     edit::{Edit, replace},
     json::{
         Raw, Unreadable,
@@ -11,6 +9,8 @@ use crate::{
         members::Key,
         object::Object,
     },
+    loaded_tools::{is_of_server, may_have},
+    switches::{SWITCHES, is_on, is_switch},
     tool_names::{MCP, Names, chosen, element_names, server_names, text, texts},
 };
 
@@ -40,7 +40,7 @@ pub enum PolicyLists {
 /// A list of such servers (Anthropic).
 const SERVERS: &str = "mcp_servers";
 /// Lists of tools. A router takes those of one format in a request of another.
-const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
+pub(crate) const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
 /// Levels of tools within tools that are read. No provider nests them that deep.
 pub(crate) const DEEPEST: usize = 8;
 /// The tools of a server that may be called.
@@ -70,6 +70,8 @@ pub(crate) struct Filtered {
     pub left: usize,
     /// Something in the list has no name, so only the provider knows what it is.
     pub has_nameless: bool,
+    /// A denied tool that cannot be cut.
+    pub forced: Option<String>,
 }
 
 impl Filtered {
@@ -78,6 +80,7 @@ impl Filtered {
         self.denied.extend(other.denied);
         self.left = self.left.saturating_add(other.left);
         self.has_nameless |= other.has_nameless;
+        self.forced = self.forced.take().or(other.forced);
     }
 }
 
@@ -93,7 +96,10 @@ pub(crate) fn restrict(
     further: Filtered,
     may: May<'_>,
 ) -> Result<Restricted, Unreadable> {
-    let Filtered { edits, denied, mut left, mut has_nameless } = further;
+    let Filtered { edits, denied, mut left, mut has_nameless, forced } = further;
+    if forced.is_some() {
+        return Ok(Restricted { offer: Offer { edits: Vec::new(), denied, forced }, left });
+    }
     let (mut offer, mut emptied) = (Offer { edits, denied, forced: None }, Vec::new());
     for (at, (key, list)) in all.members().iter().enumerate() {
         if !is_one_of(key, &LISTS) {
@@ -222,49 +228,6 @@ fn filter_to(
     Ok(filtered)
 }
 
-/// The tools that items of the history load.
-pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
-    let of_server: May<'_> = &|name, _| may(name, PolicyLists::Deny);
-    let mut loaded = Filtered::default();
-    for (item, list) in loaded_lists(read) {
-        let may = if is_of_server(item, list, may) { of_server } else { may };
-        loaded.add(filter(read.body, list, false, may)?);
-    }
-    Ok(loaded)
-}
-
-/// Whether a list holds the tools of an allowed server: functions, and no tools of the provider, which have a type.
-fn is_of_server(item: Raw<'_>, list: Raw<'_>, may: May<'_>) -> bool {
-    let item = Object::of(item);
-    let servers = texts(&item, &["server_label"], MCP);
-    texts(&item, &["type"], "") == ["mcp_list_tools"]
-        && !servers.is_empty()
-        && servers.iter().all(|server| may(server, PolicyLists::Both))
-        && list.elements().all(|tool| Object::of(tool).present("type").is_none())
-}
-
-/// The lists of tools in items, each with its item.
-#[inline(never)]
-fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<(Raw<'a>, Raw<'a>)> {
-    let mut lists = Vec::new();
-    for (item, _) in read.history.items() {
-        // Most items load none. A name with an escaped letter is found only by reading.
-        let raw = item.raw.get();
-        if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains("\\u") {
-            let all = Object::of(item.raw).all(&["tools", "functions"]);
-            lists.extend(all.into_iter().map(|list| (item.raw, list)));
-        }
-    }
-    lists
-}
-
-/// All lists of tools: those of the body, and those that items of the history load.
-pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
-    let mut lists = read.top.all(&["tools"]);
-    lists.extend(loaded_lists(read).into_iter().map(|(_, list)| list));
-    lists
-}
-
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or may name
 /// some. If a server is allowed, all its tools are, except those that `deny` names.
 #[inline(never)]
@@ -278,8 +241,7 @@ fn within(
     const LISTS: [&str; 5] =
         ["\"tools\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
-    // A name with an escaped letter is found only by reading.
-    if !LISTS.iter().any(|name| element.get().contains(name)) && !element.get().contains("\\u") {
+    if !may_have(element, &LISTS) {
         return Ok(all);
     }
     let tool = Object::of(element);
@@ -288,11 +250,12 @@ fn within(
     lists.extend(
         tool.all(&["parameters"]).into_iter().flat_map(|settings| Object::of(settings).all(&["tools"])),
     );
+    let of_server: May<'_> = &|name, _| may(name, PolicyLists::Deny);
     for list in lists {
+        let may = if is_of_server(element, list, may) { of_server } else { may };
         all.add(filter_to(left, body, list, false, may)?);
     }
-    let (mut lists, of_server): (_, May<'_>) = (Vec::new(), &|name, _| may(name, PolicyLists::Deny));
-    let may = if is_server { of_server } else { may };
+    let (mut lists, may) = (Vec::new(), if is_server { of_server } else { may });
     let limits = tool.all(&["tool_configuration", "mcp"]).into_iter().map(Object::of);
     for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
         // A list of names, or filters with such lists.
@@ -304,14 +267,15 @@ fn within(
     for list in lists {
         all.add(filter_to(left, body, list, false, may)?);
     }
+    // A set of tools goes by its own name, as a server does.
     for configs in tool.all(&["configs"]) {
-        all.add(switched_off(body, configs, may)?);
+        all.add(switched_off(body, configs, of_server)?);
     }
     Ok(all)
 }
 
-/// The settings of single tools of a server (Anthropic). A denied tool without settings would get those of the server, so it is
-/// switched off by name. The other tools of the server stay.
+/// The settings of single tools of a server or a set (Anthropic). A denied tool without settings would get those of the server, so
+/// it is switched off by name. The other tools stay.
 fn switched_off(body: &str, configs: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     let mut off = Filtered { left: 1, has_nameless: configs.is_list(), ..Filtered::default() };
     for (name, config) in Object::of(configs).members().iter().map(|(key, config)| (key.text(), *config)) {

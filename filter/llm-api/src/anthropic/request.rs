@@ -26,6 +26,7 @@ const FORMAT: Format = Format {
     hint,
     hint_in_result,
     offer: tools::offer,
+    tools: &crate::tools::LISTS,
     has_agents: false,
     keeps_answers: false,
     takes_objects_as_results: false,

@@ -3,6 +3,7 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
+    loaded_tools,
     tools::{self, Keys, May, Offer},
 };
 
@@ -15,5 +16,6 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
     let history = &read.history;
     let has_calls = (0..history.len()).any(|at| history.has_calls(at));
     let stand_in = has_calls.then_some(STAND_IN);
-    Ok(tools::restrict(read.body, &read.top, None, &KEYS, stand_in, tools::loaded(read, may)?, may)?.offer)
+    Ok(tools::restrict(read.body, &read.top, None, &KEYS, stand_in, loaded_tools::loaded(read, may)?, may)?
+        .offer)
 }

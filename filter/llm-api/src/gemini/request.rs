@@ -30,6 +30,7 @@ const FORMAT: Format = Format {
     hint,
     hint_in_result,
     offer: tools::offer,
+    tools: &["tools", "toolConfig", "tool_config"],
     has_agents: false,
     keeps_answers: false,
     takes_objects_as_results: true,

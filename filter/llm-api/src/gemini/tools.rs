@@ -58,8 +58,9 @@ impl Cuts {
             }
             for (key, value) in tool.members() {
                 let is_function = FUNCTIONS.iter().any(|name| key.is(name));
-                let name = snake_case(&key.text());
-                if name.starts_with('_') || name.contains("__") {
+                let (written, name) = (key.text(), snake_case(&key.text()));
+                let is_mixed = written.contains('_') && *written != name;
+                if name.starts_with('_') || name.contains("__") || is_mixed {
                     return Err(Unreadable::Shape);
                 }
                 let is_servers = name == "mcp_servers";

@@ -50,6 +50,7 @@ const FORMAT: Format = Format {
     hint: |read, _| read.text_member("system_instruction"),
     hint_in_result,
     offer: tools::offer,
+    tools: &crate::tools::LISTS,
     has_agents: true,
     keeps_answers: true,
     takes_objects_as_results: true,

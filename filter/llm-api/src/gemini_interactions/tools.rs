@@ -3,6 +3,7 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
+    loaded_tools,
     tools::{self, Keys, May, Offer},
 };
 
@@ -10,6 +11,6 @@ const KEYS: Keys = Keys { choices: &["tool_choice"], with_tools: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let choosers = read.top.all(&["generation_config"]);
-    let loaded = tools::loaded(read, may)?;
+    let loaded = loaded_tools::loaded(read, may)?;
     Ok(tools::restrict(read.body, &read.top, Some(&choosers), &KEYS, None, loaded, may)?.offer)
 }

@@ -3,6 +3,7 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
+    loaded_tools,
     tools::{self, Keys, May, Offer},
 };
 
@@ -10,6 +11,6 @@ const KEYS: Keys = Keys { choices: &["tool_choice", "function_call"], with_tools
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     // Some servers take tools in a message.
-    let loaded = tools::loaded(read, may)?;
+    let loaded = loaded_tools::loaded(read, may)?;
     Ok(tools::restrict(read.body, &read.top, None, &KEYS, None, loaded, may)?.offer)
 }

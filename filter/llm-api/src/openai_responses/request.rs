@@ -47,7 +47,8 @@ const FORMAT: Format = Format {
     hint: |read, _| read.text_member("instructions"),
     hint_in_result,
     offer: tools::offer,
-    has_agents: false,
+    tools: &crate::tools::LISTS,
+    has_agents: true,
     keeps_answers: true,
     takes_objects_as_results: false,
     form: Form {

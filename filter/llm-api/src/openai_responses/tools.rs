@@ -4,12 +4,13 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
+    loaded_tools,
     tools::{self, Keys, May, Offer},
 };
 
 const KEYS: Keys = Keys { choices: &["tool_choice"], with_tools: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
-    let loaded = tools::loaded(read, may)?;
+    let loaded = loaded_tools::loaded(read, may)?;
     Ok(tools::restrict(read.body, &read.top, None, &KEYS, None, loaded, may)?.offer)
 }

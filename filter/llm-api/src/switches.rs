@@ -1,0 +1,105 @@
+//! Members of a request that switch on a tool of the provider.
+
+use crate::{
+    json::{Raw, members::Key, object::Object},
+    tool_names::text,
+    tools::listed,
+};
+
+/// Stands for all names that begin like this: LiteLLM searches the stores in `vector_store_ids`.
+const STORES: &str = "vectorstore";
+/// Stands for `plugins` with one that searches: OpenRouter's `web`.
+const PLUGIN: &str = "plugins:web";
+/// Stands for every name that consists only of the words below, with `search` among them: Baichuan's `with_search_enhance`. A
+/// word stands before the words with which it begins.
+const SEARCH: &str = "search";
+const OF_SEARCHES: [&str; 16] = [
+    SEARCH,
+    "enhancement",
+    "enhance",
+    "enable",
+    "activate",
+    "with",
+    "use",
+    "auto",
+    "force",
+    "web",
+    "online",
+    "internet",
+    "live",
+    "deep",
+    "speed",
+    "x",
+];
+/// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, xAI, Qwen, Baidu, Tencent,
+/// Venice, OpenRouter and Open WebUI.
+pub(crate) const SWITCHES: [(&str, &str); 17] = [
+    ("web_search_options", "web_search"),
+    ("search_parameters", "web_search"),
+    ("enable_search", "web_search"),
+    ("web_search", "web_search"),
+    ("enable_enhancement", "web_search"),
+    ("force_search_enhancement", "web_search"),
+    ("enable_web_search", "web_search"),
+    ("enable_x_search", "x_search"),
+    ("enable_web_scraping", "web_scraping"),
+    ("enable_code_interpreter", "code_interpreter"),
+    ("code_interpreter", "code_interpreter"),
+    ("image_generation", "image_generation"),
+    ("plugins", "plugins"),
+    (PLUGIN, "web_search"),
+    // Skills are run as code (Anthropic). LiteLLM adds the tool by itself.
+    ("skills", "code_execution"),
+    (STORES, "file_search"),
+    (SEARCH, "web_search"),
+];
+
+/// Whether a member's name is this switch, or one of those that it stands for.
+#[inline(never)]
+pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
+    if !matches!(switch, STORES | SEARCH) {
+        return key.is(if switch == PLUGIN { "plugins" } else { switch });
+    }
+    let name = key.text().to_ascii_lowercase().replace(['_', '-'], "");
+    if switch == STORES {
+        return name.starts_with(STORES);
+    }
+    // Of `enabled`, a `d` is left.
+    let (mut rest, mut is_search) = (name.as_str(), false);
+    while let Some(word) = OF_SEARCHES.iter().find(|word| rest.starts_with(**word)) {
+        is_search |= *word == SEARCH;
+        rest = rest.get(word.len()..).unwrap_or_default();
+    }
+    is_search && matches!(rest, "" | "d")
+}
+
+/// Whether the value of a switch turns it on.
+#[inline(never)]
+pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
+    let is_off = |value: Raw<'_>| matches!(value.get(), "null" | "false" | "0" | "[]" | "\"off\"");
+    // The member inside that may switch it off. Switches without one are on if they are present.
+    let says = match switch {
+        "search_parameters" => "mode",
+        "web_search" => "enable",
+        PLUGIN => {
+            return listed(value).into_iter().any(|plugin| {
+                let all = Object::of(plugin);
+                let (mut ids, said) = (all.all(&["id"]), all.all(&["enabled"]));
+                ids.push(plugin);
+                let searches = |id: String| id == "web" || id.contains("search");
+                (said.is_empty() || !said.into_iter().all(is_off))
+                    && ids.into_iter().filter(|id| id.is_string()).map(text).any(searches)
+            });
+        }
+        // An empty value names no store.
+        STORES if matches!(value.get(), "{}" | "\"\"") => return false,
+        // Options or words to search for may stand under such a name too.
+        SEARCH => {
+            let says = ["true", "1", "\"true\"", "\"on\"", "\"auto\""];
+            return says.iter().any(|says| value.get().eq_ignore_ascii_case(says));
+        }
+        _ => return !is_off(value),
+    };
+    let said = Object::of(value).all(&[says]);
+    !(is_off(value) || !said.is_empty() && said.into_iter().all(is_off))
+}
