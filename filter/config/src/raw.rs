@@ -212,7 +212,7 @@ group! {
         /// How many steps in a row repeat both an earlier approach and an earlier outcome.
         stagnation: RawThresholds = thresholds(|steps| steps.stagnation),
         /// How many steps in a row try something new without a new outcome: each fails, or repeats an earlier outcome. For an agent
-        /// that acts in text: how many actions in a row get the same answer.
+        /// that acts in text: how many actions in a row get the same answer, or are new and fail in one way.
         stuck: RawThresholds = thresholds(|steps| steps.stuck),
         /// How many calls of one tool fail in a row, with arguments that share more than half of their words.
         similar_failures: RawThresholds = thresholds(|steps| steps.similar_failures),

@@ -1,6 +1,6 @@
 //! Exchanges: what an agent that calls no tools says, and the user texts that answer it. The approach is the action at the end of
 //! the assistant's text (`written_action`), or the whole text. The outcome is the user's text. As long as the last approach did
-//! not occur before, only digests are compared.
+//! not occur before and nothing fails, only digests are compared.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -19,11 +19,13 @@ use crate::Sought;
 use crate::joined::Joined;
 use crate::step::{
     Facts, JudgedResult, Kind, Numbers, Purpose, Step, StepOutcome, Steps, Task, Weight, alike_digest,
-    unwrapped_text,
+    is_failure, may_be_failure, unwrapped_text,
 };
 
 /// If the user does not answer a text that is shorter than this (words), the text is no evidence.
 const MIN_WORDS: usize = 4;
+/// Failures in a row after which a new action is looked at too. The least that an operator can ask for.
+const FAILURES: usize = 2;
 
 /// The exchanges from `start` on, oldest first, and the user text that says what the user wants. That is the text before the
 /// first exchange, or the text that answered the last prose, if exchanges follow it. Empty when the last approach did not occur before.
@@ -39,7 +41,7 @@ pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>
         approaches.push(Approach::of(&raw_text(history, *at)).digest);
     }
     let Some((last, earlier)) = approaches.split_last() else { return Ok(Steps::default()) };
-    if !earlier.contains(last) {
+    if !earlier.contains(last) && !fails_again(history, &assistants)? {
         return Ok(Steps::default());
     }
     let calls_tools = (0..history.len()).any(|at| history.has_calls(at));
@@ -53,6 +55,30 @@ pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>
     let user = (0..before).rev().find(|at| history.role(*at) == Role::User);
     let task = user.and_then(|at| history.content(at)).map(|content| Task::Texts([content.get(); 2]));
     Ok(Steps { all: exchanges, begins: Vec::new(), task: task.unwrap_or_default() })
+}
+
+/// Whether the last answers are failures by their form. With a further text of the user, an answer is no such failure.
+fn fails_again(history: &History<'_>, assistants: &[usize]) -> Result<bool, Unreadable> {
+    let ends = std::iter::once(history.len()).chain(assistants.iter().rev().copied());
+    for (at, end) in assistants.iter().rev().copied().zip(ends).take(FAILURES) {
+        if end != at.saturating_add(2) {
+            return Ok(false);
+        }
+        let mut answers = Vec::new();
+        history.parts(end.saturating_sub(1), &mut |part| {
+            if let Part::Text(text) = part {
+                answers.push(text);
+            }
+        })?;
+        let fails = |answer: &str| {
+            let (said, is_error) = unwrapped_text(answer);
+            is_error || may_be_failure(answer) && is_failure(&said)
+        };
+        if !matches!(answers.as_slice(), [answer] if fails(answer)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn exchange(

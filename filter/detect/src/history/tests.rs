@@ -150,6 +150,16 @@ fn an_exchange_is_known_by_its_last_block_and_its_answer() {
 }
 
 #[test]
+fn new_actions_that_fail_are_exchanges_too() {
+    let fails = [("ls /a", "ls: /a: Permission denied"), ("ls /b", "ls: /b: Permission denied")];
+    assert_eq!(exchanges(&fails).len(), 2);
+    assert!(exchanges(&[fails[0], ("ls /c", "notes.txt")]).is_empty(), "the last one brings something");
+    let texts = [("user", "Look."), ("assistant", "ls /a"), ("user", fails[0].1), ("assistant", "ls /b")];
+    let and_more = [texts.as_slice(), &[("user", fails[1].1), ("user", "Look in /home instead.")]].concat();
+    assert!(chat(&and_more).exchanges.all.is_empty(), "the user says something new");
+}
+
+#[test]
 fn calls_that_are_written_down_have_new_ids_each_time() {
     let call = |n: usize| {
         format!(

@@ -10,6 +10,8 @@ mod same_outcome;
 pub mod score;
 mod similar_failures;
 
+use std::collections::HashSet;
+
 pub use self::{
     again::{Range, Recorded, is_earlier},
     policy::{Condition, StepsPolicy},
@@ -226,13 +228,23 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
 
 /// Actions in text that get the same answer, whatever the action. The last one must be an earlier one again: a list of new actions
 /// may be what the user asked for. Equal answers prove nothing in a talk, or if neither the action nor its answer says much, as with
-/// a step in a game.
+/// a step in a game. New actions count if all of them fail in one way. An agent that meets another kind of failure each time mends one
+/// mistake after the other.
 fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
     let is_old = steps.iter().rev().skip(1).any(|step| step.approach == last.approach);
-    if !last.acts || !is_old || last.weight() < Weight::Full {
-        return Counted::NOTHING;
-    }
-    let count = same_outcome::count(steps, policy.stuck.least());
+    let count = if !last.acts {
+        0
+    } else if !is_old {
+        let fails_like_last = |step: &&Step<'_>| {
+            step.acts && step.kind() == Kind::Failure && step.failure_head() == last.failure_head()
+        };
+        let approaches = steps.iter().rev().take_while(fails_like_last).map(|step| step.approach);
+        number(approaches.collect::<HashSet<_>>().len())
+    } else if last.weight() < Weight::Full {
+        0
+    } else {
+        same_outcome::count(steps, policy.stuck.least())
+    };
     Counted::of(Signal::Stuck, count, policy.stuck, Kind::Content)
 }
 

@@ -379,10 +379,19 @@ fn actions_in_text_that_always_get_one_answer_are_hinted() {
     assert_eq!(row("xyzxwyzv", |_| "INSERT 0 1".to_owned(), true), "aaaaaaaa");
     assert_eq!(row("xyzxwyzv", |_| "Still running.".to_owned(), true), "aaaaaaaa");
     assert_eq!(row("xyzxwyzv", nothing, false), "aaaaaaaa");
+    // New actions that fail in one way, in two ways in turn, or not to the end.
+    let rejected =
+        |at: usize| format!("Your edit was rejected.\n- E999 SyntaxError: bad line {at}\nline {at}");
+    assert_eq!(row("abcdefgh", rejected, true), "aaaahhhh");
+    let mended = |at: usize| format!("{}: no {at}", ["KeyError", "ValueError"][at % 2]);
+    assert_eq!(row("abcdefgh", mended, true), "aaaaaaaa");
+    let succeeds = |at: usize| if at == 4 { "3 passed".to_owned() } else { format!("KeyError: no {at}") };
+    assert_eq!(row("abcdefgh", succeeds, true), "aaaaaaaa");
+    assert_eq!(row("abcdefgh", rejected, false), "aaaaaaaa");
 }
 
 #[test]
-fn exchanges_are_judged_by_repetition_and_cycles_alone() {
+fn exchanges_are_judged_by_repetition_and_cycles() {
     let found = |exchanges: &[Step<'_>]| {
         in_exchanges(&super::tests::exchanges(exchanges.to_vec()), &StepsPolicy::default())
             .map(|found| (found.verdict, found.signal, found.count))
@@ -393,7 +402,7 @@ fn exchanges_are_judged_by_repetition_and_cycles_alone() {
     assert_eq!(found(&repeated), Some((Verdict::Kill, Signal::RepeatedExchange, 5)));
     let cycle: Vec<_> = (0..6).map(|n| work(n % 2)).collect();
     assert_eq!(found(&cycle), Some((Verdict::Hint, Signal::RepeatedExchange, 3)));
-    let others: Vec<_> = (0..20).map(|n| step("say", &n.to_string(), "error: no")).collect();
+    let others: Vec<_> = (0..20).map(|n| step("say", &n.to_string(), &format!("page {n}"))).collect();
     assert_eq!(found(&others), None);
 }
 

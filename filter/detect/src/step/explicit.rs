@@ -16,7 +16,7 @@ const LINES: usize = 4;
 const LINE: usize = 2_048;
 
 /// Whether a text, without what it is wrapped in, is a failure by its form.
-pub(super) fn is_failure(said: &str) -> bool {
+pub(crate) fn is_failure(said: &str) -> bool {
     let plain = volatile::without_colours(said.trim());
     let text = plain.as_ref();
     if is_json(text) {
@@ -46,8 +46,15 @@ pub(super) fn is_failure(said: &str) -> bool {
         || has_margin_of_failure(text)
 }
 
+/// What kind of failure a text tells, if a line says so: `KeyError`, `cat`, `- E999 IndentationError`.
+pub(crate) fn head(said: &str) -> &str {
+    let lines = || said.lines().map(str::trim);
+    let line = lines().take(LINES).chain(lines().rev().take(LINES)).find(|line| is_failure_line(line));
+    line.and_then(|line| line.split(':').next()).unwrap_or_default()
+}
+
 /// Quickly: whether a text may be a failure by its form. `false` is certain.
-pub(super) fn may_be_failure(said: &str) -> bool {
+pub(crate) fn may_be_failure(said: &str) -> bool {
     static MARKS: [Sought; 4] = [
         Sought::new(|| Finder::new("rror")),
         Sought::new(|| Finder::new("ERR")),
@@ -128,6 +135,16 @@ fn is_failure_line(line: &str) -> bool {
         || is_program_line(line)
         // Test runners mark the lines of a failure in their margin: "E   ValueError: x".
         || line.strip_prefix("E  ").is_some_and(|line| is_exception(line.trim_start()))
+        || without_code(line).is_some_and(is_exception)
+}
+
+/// What follows the code of a linter, in a list or not: `- E999 SyntaxError: invalid syntax`.
+fn without_code(line: &str) -> Option<&str> {
+    let (code, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(' ')?;
+    let is_code = code.len() == 4
+        && code.starts_with(|c: char| c.is_ascii_uppercase())
+        && code.bytes().skip(1).all(|byte| byte.is_ascii_digit());
+    is_code.then_some(rest)
 }
 
 /// Whether one line ends with a failure: `The tool failed. Please try again. Error: locked`.
@@ -291,6 +308,7 @@ mod tests {
             "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: x",
             "some output\nrequests.exceptions.ConnectTimeout: no route",
             "java.io.IOException: closed",
+            "Your edit was rejected.\n\nERRORS:\n- E999 IndentationError: unexpected indent\n\nThis is how it would look",
             "ImportError while loading conftest 'conftest.py'.\nE   ModuleNotFoundError: No module named 'respx'",
             "npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://example.com/x",
             "npm error code ERESOLVE\nnpm error\nnpm error Fix the conflict",
@@ -344,6 +362,7 @@ mod tests {
             "the error code is in the table\nthe errors of last year too",
             "margin error of 3 %\nthe margin was small",
             "E  minor is the key of the piece",
+            "B101 is the bus to the harbour",
             "Zeitüberschreitung nach 3 s",
             "No order found",
             "exit code: 0",

@@ -7,6 +7,7 @@ use crate::{WordSet, words::english};
 
 pub(crate) use self::{
     asked::{Asked, is_given_back, number_of_named},
+    explicit::{is_failure, may_be_failure},
     judge::{Facts, JudgedResult, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},
@@ -195,6 +196,11 @@ impl Step<'_> {
     /// See `purpose::waits_for_minutes`.
     pub(crate) fn waits_for_minutes(&self) -> bool {
         self.brought.waits_for_minutes()
+    }
+
+    /// What kind of failure its results tell, if a line of them says so. Returns `None` when their texts were not stored.
+    pub(crate) fn failure_head(&self) -> Option<String> {
+        self.text().map(|text| explicit::head(&unwrapped_text(&text).0).to_owned())
     }
 
     /// What its results say. Returns `None` when their texts were not stored.
