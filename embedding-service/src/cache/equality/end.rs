@@ -2,7 +2,7 @@
 
 use super::{
     changes,
-    places::is_plain_matter,
+    places::{is_counted, is_plain_matter},
     text::{is_plain, is_word},
     words::is_in,
 };
@@ -16,9 +16,12 @@ pub(super) fn says_nothing(words: &[String], mark: char) -> bool {
     let is_order = match before {
         // "Write dogs bark loudly." and "give the code of hello." may name a text, and the mark may be part of it.
         [first, second, ..] if first == "write" => second == "a" || second == "an",
+        [give, me, number, ..] if give == "give" && me == "me" => is_counted(number),
         [first, ..] => first != "give" && is_in("orders", first),
         [] => false,
     };
+    let matter =
+        if words.get(1).is_some_and(|second| second == "me") { words.get(2..) } else { words.get(1..) };
     is_word(last)
         && !is_in("questions", last)
         && !before.contains(last)
@@ -30,7 +33,14 @@ pub(super) fn says_nothing(words: &[String], mark: char) -> bool {
                 changes::is_question(words) && !gives_value
             }
             // "Suggest a continuation of the door opened." gives a text.
-            '.' => is_order && is_plain(last) && !is_short && words.get(1..).is_some_and(is_plain_matter),
+            '.' => is_order && is_whole_word(last) && !is_short && matter.is_some_and(is_plain_matter),
             _ => false,
         }
+}
+
+/// Whether a word is no abbreviation: in lower case, or a name of five letters or more.
+fn is_whole_word(word: &str) -> bool {
+    let mut letters = word.chars();
+    let has_capital = letters.next().is_some_and(char::is_uppercase);
+    is_plain(word) || has_capital && word.chars().count() > 4 && letters.all(char::is_lowercase)
 }

@@ -15,7 +15,7 @@ mod words;
 
 use self::{
     text::{Sentence, is_capital, is_plain, read},
-    words::{is_in, meant, near},
+    words::{all, is_in, meant, near},
 };
 
 /// Changes are applied until none fits, at most this many times.
@@ -47,8 +47,12 @@ impl Form {
         }
         with_small_start(&mut words);
         without_slips(&mut words);
+        with_capitals(&mut words);
         let asks = |words: &[String]| {
-            words.first().is_some_and(|first| is_in("questions", first) || is_in("auxiliaries", first))
+            words
+                .first()
+                .map(|first| first.trim_end_matches("'s"))
+                .is_some_and(|first| is_in("questions", first) || is_in("auxiliaries", first))
         };
         let asks_at_first = asks(&words);
         for _ in 0..ROUNDS {
@@ -62,7 +66,8 @@ impl Form {
         let names_all = match talk {
             Talk::None => true,
             Talk::Sentence if words.len() > 4 && asks_at_first => !changes::speaks_of_itself(&words),
-            Talk::Sentence | Talk::Comma => changes::is_whole(&words),
+            Talk::Call if words.len() > 4 && changes::is_question(&words) => true,
+            Talk::Sentence | Talk::Call | Talk::Comma => changes::is_whole(&words),
         };
         // A comma that is left separates items of a list, or a text from what is to be done with it.
         if words.iter().any(|word| word == ",") || !names_all {
@@ -98,8 +103,10 @@ fn speaks_of_writing(words: &[String]) -> bool {
         let has_part = || word.contains('-') && word.split('-').any(|part| is_in("of_writing", part));
         // "My password hunter", but not "the password of my account".
         let next = words.get(at.saturating_add(1)).filter(|_| is_in("secret", one));
+        let is_of_a_shop =
+            word == "opening" && words.get(at.saturating_add(1)).is_some_and(|next| next == "hours");
         let is_given = next.is_some_and(|next| !matches!(next.as_str(), "of" | "for" | "on" | ","));
-        is_in("of_writing", &word) || is_in("of_writing", one) || has_part() || is_given
+        !is_of_a_shop && (is_in("of_writing", &word) || is_in("of_writing", one) || has_part() || is_given)
     })
 }
 
@@ -108,7 +115,9 @@ enum Talk {
     None,
     /// In a sentence of their own.
     Sentence,
-    /// Before the sentence, with a comma or nothing between.
+    /// "Hi," or "hello there," before the sentence, which call somebody. "Hello, what do Swedes answer?" may be about the word.
+    Call,
+    /// Another one before the sentence, with a comma or nothing between.
     Comma,
 }
 
@@ -135,8 +144,14 @@ fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Talk)> {
             return Some((sentence, talk));
         }
         let has_comma = sentence.words.get(len).is_some_and(|mark| mark == ",");
+        let greeting = sentence.words.get(..len).unwrap_or_default();
+        let calls = has_comma
+            && greeting
+                .iter()
+                .all(|word| matches!(word.to_lowercase().as_str(), "hi" | "hello" | "hey" | "there"));
+        let calls = calls && greeting.iter().any(|word| word.eq_ignore_ascii_case("hi") || word == "there");
         sentence.words.drain(..len.saturating_add(usize::from(has_comma)));
-        talk = Talk::Comma;
+        talk = if calls && !matches!(talk, Talk::Comma) { Talk::Call } else { Talk::Comma };
     }
 }
 
@@ -162,6 +177,19 @@ fn with_small_start(words: &mut [String]) {
         && is_in("questions", way)
     {
         "i".clone_into(who);
+    }
+}
+
+/// Gives a country its capital behind a preposition. Not "china" and "turkey", which are things too.
+fn with_capitals(words: &mut [String]) {
+    for at in 1..words.len() {
+        if let Some([before, country]) = words.get_mut(at.saturating_sub(1)..=at)
+            && matches!(before.as_str(), "of" | "in" | "to" | "from" | "for")
+            && !matches!(country.as_str(), "china" | "turkey" | "chile" | "jersey" | "guinea")
+            && let Some(name) = all("countries").find(|name| name.to_lowercase() == *country)
+        {
+            name.clone_into(country);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     text::{is_capital, is_plain, is_word},
-    words::is_in,
+    words::{all, is_in},
 };
 
 /// How many words a place takes at most.
@@ -45,7 +45,7 @@ pub(super) fn can_be(name: &str, taken: &[String]) -> bool {
         "D" => day(first).is_some(),
         "F" => is_plain(first) && is_of_a_thing(first),
         "U" => first.len() > 5 && first.ends_with("ing") && is_plain(first) && is_of_a_thing(first),
-        "G" => is_in_list("programs"),
+        "G" => all("programs").any(|program| program.eq_ignore_ascii_case(first)),
         "I" => is_noun(first) && !is_plural(first),
         "J" => first.len() > 1 && first.chars().all(|c| c.is_ascii_uppercase()),
         "M" => is_in_list("months"),
@@ -61,6 +61,7 @@ pub(super) fn can_be(name: &str, taken: &[String]) -> bool {
 pub(super) fn written_as(name: &str, word: &str) -> String {
     let other = match name {
         "C" => count(word),
+        "G" => Some(word.to_lowercase()),
         "D" => day(word),
         "P" => owner(word).map(str::to_owned),
         _ => None,
@@ -103,6 +104,7 @@ fn is_object(words: &[String]) -> bool {
     let are_nouns = |nouns: &[String]| nouns.iter().all(|noun| is_noun(noun) || is_capital(noun));
     let is_one = |words: &[String]| match words {
         [my, noun] if my == "my" || my == "the" => is_in("belongings", noun),
+        [my, kind, noun] if my == "my" => is_plain(kind) && is_of_a_thing(kind) && is_in("belongings", noun),
         [article, nouns @ ..] if article == "a" || article == "an" || count(article).is_some() => {
             (1..4).contains(&nouns.len()) && are_nouns(nouns)
         }
