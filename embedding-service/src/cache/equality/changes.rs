@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     places::{can_be, longest, written_as},
+    talk::small,
     words::{all, is_in},
 };
 
@@ -85,7 +86,7 @@ pub(super) fn greeting(words: &[String]) -> usize {
 }
 
 pub(super) fn thanks(words: &[String]) -> bool {
-    let words = super::small(words);
+    let words = small(words);
     RULES.thanks.iter().any(|thanks| fits(thanks, &words, &mut Vec::new()))
 }
 
@@ -115,7 +116,7 @@ pub(super) fn applied(words: &mut Vec<String>) -> bool {
         fits(&change.from, words, &mut found).then(|| written(&change.to, found))
     };
     let of_embedded = || {
-        let begun = super::small(words);
+        let begun = small(words);
         RULES.openings.iter().find_map(|opening| {
             let (opening, rest) = begun.split_at_checked(prefix(opening, &begun)?)?;
             // "Explain who wrote Dracula" asks for more than the name, so "explain" is cut only before "how", "why" and "the".

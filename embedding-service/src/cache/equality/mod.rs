@@ -10,10 +10,12 @@ mod changes;
 mod end;
 mod places;
 mod sides;
+mod talk;
 mod text;
 mod words;
 
 use self::{
+    talk::{Talk, without_talk},
     text::{Sentence, is_capital, is_plain, read},
     words::{all, is_in, meant, near},
 };
@@ -108,60 +110,6 @@ fn speaks_of_writing(words: &[String]) -> bool {
         let is_given = next.is_some_and(|next| !matches!(next.as_str(), "of" | "for" | "on" | ","));
         !is_of_a_shop && (is_in("of_writing", &word) || is_in("of_writing", one) || has_part() || is_given)
     })
-}
-
-/// The greeting and the thanks that were around a sentence.
-enum Talk {
-    None,
-    /// In a sentence of their own.
-    Sentence,
-    /// "Hi," or "hello there," before the sentence, which call somebody. "Hello, what do Swedes answer?" may be about the word.
-    Call,
-    /// Another one before the sentence, with a comma or nothing between.
-    Comma,
-}
-
-/// The one sentence that is left without greeting and thanks, and what there was of them.
-fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Talk)> {
-    let all = sentences.len();
-    // "How should I close a mail? Many thanks?" proposes something.
-    if all > 1 && sentences.last().is_some_and(|last| last.end != Some('?') && changes::thanks(&last.words)) {
-        sentences.pop();
-    }
-    // A greeting ends in a full stop or an exclamation mark: "Hello? What is a quark?" waits for somebody.
-    if sentences.len() > 1
-        && sentences.first().is_some_and(|first| {
-            first.end != Some('?') && changes::greeting(&small(&first.words)) == first.words.len()
-        })
-    {
-        sentences.remove(0);
-    }
-    let mut talk = if sentences.len() < all { Talk::Sentence } else { Talk::None };
-    let [mut sentence] = <[Sentence; 1]>::try_from(sentences).ok()?;
-    loop {
-        let len = changes::greeting(&small(&sentence.words));
-        if len == 0 || len >= sentence.words.len() {
-            return Some((sentence, talk));
-        }
-        let has_comma = sentence.words.get(len).is_some_and(|mark| mark == ",");
-        let greeting = sentence.words.get(..len).unwrap_or_default();
-        let calls = has_comma
-            && greeting
-                .iter()
-                .all(|word| matches!(word.to_lowercase().as_str(), "hi" | "hello" | "hey" | "there"));
-        let calls = calls && greeting.iter().any(|word| word.eq_ignore_ascii_case("hi") || word == "there");
-        sentence.words.drain(..len.saturating_add(usize::from(has_comma)));
-        talk = if calls && !matches!(talk, Talk::Comma) { Talk::Call } else { Talk::Comma };
-    }
-}
-
-/// The words, with the first one in lower case. A first word with more than one capital stays: "HMM" and "SO" are abbreviations.
-fn small(words: &[String]) -> Vec<String> {
-    let mut words = words.to_vec();
-    if let Some(first) = words.first_mut().filter(|first| !first.chars().skip(1).any(char::is_uppercase)) {
-        *first = first.to_lowercase();
-    }
-    words
 }
 
 /// Puts the first word into lower case, if it has its capital only because it begins the sentence.
