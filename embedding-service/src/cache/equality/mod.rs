@@ -148,7 +148,7 @@ fn without_slips(words: &mut [String]) {
     let of_noun = |noun: &str| meant(noun).or_else(|| near("things", noun));
     match words {
         [what, is, the, thing @ ..] if what == "what" && (is == "is" || is == "are") && the == "the" => {
-            let end = thing.iter().position(|word| matches!(word.as_str(), "of" | "in" | "for"));
+            let end = thing.iter().position(|word| matches!(word.as_str(), "of" | "in" | "for" | "between"));
             thing
                 .iter_mut()
                 .take(end.filter(|end| *end < 3).unwrap_or_default())

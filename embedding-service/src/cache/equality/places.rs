@@ -100,7 +100,7 @@ fn is_noun(word: &str) -> bool {
 /// What something is done to: "a letter", "candle wax", "two lists". A preposition with a place, a source or the like may follow.
 fn is_object(words: &[String]) -> bool {
     let is_preposition =
-        |word: &String| matches!(word.as_str(), "in" | "on" | "from" | "to" | "into" | "with");
+        |word: &String| matches!(word.as_str(), "in" | "on" | "from" | "to" | "into" | "with" | "without");
     let are_nouns = |nouns: &[String]| nouns.iter().all(|noun| is_noun(noun) || is_capital(noun));
     let is_one = |words: &[String]| match words {
         [my, noun] if my == "my" || my == "the" => is_in("belongings", noun),

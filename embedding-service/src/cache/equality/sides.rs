@@ -44,16 +44,26 @@ pub(super) fn sort(words: &mut [String]) -> bool {
     false
 }
 
-/// Whether the sides may be exchanged: each is one word, both or neither have an article, and both or neither are names. Two numbers or days
-/// may not, because their difference has a sign. In "a gas and an electric stove" the second side has two words.
+/// Whether the sides may be exchanged: each is one word, or both have two ("civil law and common law"); both or neither have an article, and
+/// both or neither are names. Two numbers or days may not, because their difference has a sign. In "a gas and an electric stove" the second
+/// side has two words.
 fn are_alike(one: &[String], other: &[String]) -> bool {
-    let word = |side: &[String]| match side {
-        [word] => Some((word.clone(), false)),
-        [article, word] if article == "a" || article == "an" => Some((word.clone(), true)),
-        _ => None,
-    };
-    word(one).zip(word(other)).is_some_and(|((one, has_article), (other, has_other))| {
-        let are_sides = is_side(&one) && is_side(&other) && !(is_counted(&one) && is_counted(&other));
-        are_sides && has_article == has_other && is_capital(&one) == is_capital(&other)
+    fn words(side: &[String]) -> Option<(&[String], bool)> {
+        match side {
+            [article, _] if article == "a" || article == "an" => Some((side.get(1..)?, true)),
+            [_] | [_, _] => Some((side, false)),
+            _ => None,
+        }
+    }
+    words(one).zip(words(other)).is_some_and(|((one, has_article), (other, has_other))| {
+        let are_sides = one.iter().chain(other).all(|word| is_side(word));
+        let are_counted =
+            one.iter().all(|word| is_counted(word)) && other.iter().all(|word| is_counted(word));
+        let is_name = |side: &[String]| side.first().is_some_and(|word| is_capital(word));
+        are_sides
+            && !are_counted
+            && one.len() == other.len()
+            && has_article == has_other
+            && is_name(one) == is_name(other)
     })
 }

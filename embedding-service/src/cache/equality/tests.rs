@@ -29,23 +29,24 @@ fn are(expected: bool, pairs: &[(&str, &str)]) {
 fn no_trap_is_the_same_question() {
     let sets = [
         (include_str!("../../../tests/pairs/traps.jsonl"), 23, 75),
-        (include_str!("../../../tests/pairs/own.jsonl"), 14, 125),
+        (include_str!("../../../tests/pairs/own.jsonl"), 15, 125),
         (include_str!("../../../tests/pairs/held_out.jsonl"), 8, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 28, 138),
         (include_str!("../../../tests/pairs/later_traps.jsonl"), 54, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 44, 166),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 45, 166),
         (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 28, 70),
-        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 23, 100),
-        (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 19, 148),
+        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 24, 100),
+        (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 20, 148),
         (include_str!("../../../tests/pairs/eighth_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 56, 488),
+        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 57, 488),
         (include_str!("../../../tests/pairs/tenth_traps.jsonl"), 29, 269),
-        (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 32, 270),
+        (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 33, 270),
         (include_str!("../../../tests/pairs/twelfth_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/thirteenth_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/fourteenth_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/fifteenth_traps.jsonl"), 0, 0),
+        (include_str!("../../../tests/pairs/seventeenth_pairs.jsonl"), 30, 150),
         (include_str!("../../../tests/pairs/sixteenth_traps.jsonl"), 35, 100),
     ];
     for (set, least, all) in sets {
@@ -130,6 +131,18 @@ fn what_each_rule_serves() {
             ("What is the captial of Canada?", "What is the capital of Canada"),
             ("My card doesn't work.", "My card does not work."),
             ("Which is better, tea or coffee?", "Which is better, coffee or tea?"),
+            (
+                "What is the difference between baking soda and baking powder?",
+                "What is the difference between baking powder and baking soda?",
+            ),
+            (
+                "Please tell me how to unclog a sink without a plunger",
+                "How do I unclog a sink without a plunger?",
+            ),
+            (
+                "Could you please tell me what time zone Mauritius is in?",
+                "Can you tell me what time zone Mauritius is in?",
+            ),
             // Two sides.
             (
                 "Explain the difference between a frog and a toad",
