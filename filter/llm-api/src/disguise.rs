@@ -64,6 +64,7 @@ const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "functio
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 /// Beginnings of the names of lists with tools that are left out.
 const LEFT_OUT: [&str; 7] = ["exclude", "disable", "disallow", "block", "deny", "denied", "forbid"];
+
 /// Whether a member's name equals one of these only if the case of its letters does not count.
 pub(crate) fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
     let name = key.text();
@@ -99,7 +100,7 @@ impl<'a> Conversation<'a> {
         found
     }
 
-    /// The members that the provider's format does not know.
+    /// The members that the provider's format does not know, and those with tools of another format, which `offer` does not cut.
     fn unknown(&self) -> impl Iterator<Item = &(Key<'a>, Raw<'a>)> {
         let is_one = |key: &Key<'_>, names: &[&str]| names.iter().any(|name| key.is(name));
         let is_others = move |key: &Key<'_>| is_one(key, &OF_FORMATS) && !is_one(key, self.format.tools);
@@ -132,12 +133,12 @@ impl<'a> Conversation<'a> {
                 }
             }
         }
-        // There, any object means yes (Open WebUI).
+        // In `features`, any object means yes (Open WebUI).
         let features: Vec<_> = self.top.all(&["features"]).into_iter().map(Object::of).collect();
         let is_on = |switch: &str| {
             let is_one = |key: &Key<'_>| is_switch(key, switch) || one_of(&[switch])(key);
             let mut values = self.handed_on(&is_one);
-            // Where tools stand at the top, the switches beside them were cut.
+            // In the other formats `restrict` has cut the switches at the top of the body already.
             if !self.format.tools.contains(&"functions") {
                 values.extend(self.unknown().filter(|(key, _)| is_one(key)).map(|(_, value)| *value));
             }

@@ -33,7 +33,7 @@ pub(crate) struct Format {
     pub offer: fn(&Conversation<'_>, May<'_>) -> Result<Offer, Unreadable>,
     /// The members of the body in which `offer` cuts tools.
     pub tools: &'static [&'static str],
-    /// Whether a request may name an agent of the provider in place of a model.
+    /// Whether a request may name an agent of the provider in place of a model or beside one.
     pub has_agents: bool,
     /// Whether the provider keeps an answer by default, so that a later request can name it.
     pub keeps_answers: bool,

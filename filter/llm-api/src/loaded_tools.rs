@@ -37,8 +37,8 @@ pub(crate) fn is_of_server(holder: Raw<'_>, list: Raw<'_>, may: May<'_>) -> bool
         && listed(list).into_iter().all(|tool| Object::of(tool).present("type").is_none())
 }
 
-/// Whether a value may have a member with one of these names, each given with its quotes. A name with an escaped letter is found
-/// only by reading. All letters of names are ASCII letters.
+/// Quickly: whether a value may hold one of these texts as it stands in JSON. Without a quote, a text may also be a part of a name or of
+/// a value. `false` is certain: a letter of a name may be escaped, so a value with an escaped ASCII letter may hold any of them.
 #[inline(never)]
 pub(crate) fn may_have(value: Raw<'_>, names: &[&str]) -> bool {
     const ESCAPES: [&str; 4] = ["\\u004", "\\u005", "\\u006", "\\u007"];
@@ -51,7 +51,7 @@ struct Loaded<'a> {
     /// The object that it is a member of.
     holder: Raw<'a>,
     list: Raw<'a>,
-    /// It is one tool, which its holder cannot be without. So it cannot be cut.
+    /// It is one tool and no list. The provider refuses its holder without it, so it cannot be cut.
     is_lone: bool,
 }
 
@@ -80,7 +80,7 @@ fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<Loaded<'a>> {
     found
 }
 
-/// All lists of tools: those of the body, and those that items of the history load.
+/// The lists whose tools may name a model: `tools` of the body, and the lists that items of the history load.
 pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
     let mut lists = read.top.all(&["tools"]);
     lists.extend(loaded_lists(read).into_iter().map(|loaded| loaded.list));

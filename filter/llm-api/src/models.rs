@@ -78,7 +78,8 @@ enum Naming {
 fn names_models(key: &Key<'_>) -> Option<Naming> {
     let name = key.text().to_ascii_lowercase();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    // An adapter makes another model of the one beside it (SGLang's `lora_path`, LoRAX's `adapter_id`).
+    // With an adapter the model answers as another one (SGLang's `lora_path`, LoRAX's `adapter_id`). `adapter_source` only says where
+    // the adapter comes from.
     let is_adapter =
         name.starts_with("lora") || name.starts_with("adapter") || ends(&["adapter", "adapters"]);
     let is_of_models = is_adapter && !ends(&["source"])

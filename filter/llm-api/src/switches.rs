@@ -8,10 +8,10 @@ use crate::{
 
 /// Stands for all names that begin like this: LiteLLM searches the stores in `vector_store_ids`.
 const STORES: &str = "vectorstore";
-/// Stands for `plugins` with one that searches: OpenRouter's `web`.
+/// Stands for `plugins` if one of the plugins in it searches, like OpenRouter's `web`.
 const PLUGIN: &str = "plugins:web";
 /// Stands for every name that consists only of the words below, with `search` among them: Baichuan's `with_search_enhance`. A
-/// word stands before the words with which it begins.
+/// longer word stands before its own beginning (`enhancement`, `enhance`), because the first one that fits is taken.
 const SEARCH: &str = "search";
 const OF_SEARCHES: [&str; 16] = [
     SEARCH,
@@ -31,8 +31,8 @@ const OF_SEARCHES: [&str; 16] = [
     "speed",
     "x",
 ];
-/// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, xAI, Qwen, Baidu, Tencent,
-/// Venice, OpenRouter and Open WebUI.
+/// Members that switch on a tool of the provider, and the name of that tool. They are from OpenAI, Anthropic, xAI, Qwen,
+/// Baidu, Tencent, Venice, OpenRouter, LiteLLM and Open WebUI.
 pub(crate) const SWITCHES: [(&str, &str); 17] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
@@ -64,7 +64,7 @@ pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
     if switch == STORES {
         return name.starts_with(STORES);
     }
-    // Of `enabled`, a `d` is left.
+    // A `d` may be left: `enabled` is no word of the list, but `enable` is.
     let (mut rest, mut is_search) = (name.as_str(), false);
     while let Some(word) = OF_SEARCHES.iter().find(|word| rest.starts_with(**word)) {
         is_search |= *word == SEARCH;
@@ -93,10 +93,10 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
         }
         // An empty value names no store.
         STORES if matches!(value.get(), "{}" | "\"\"") => return false,
-        // Options or words to search for may stand under such a name too.
+        // A member with such a name may hold options or words to search for instead, so only these values turn it on.
         SEARCH => {
-            let says = ["true", "1", "\"true\"", "\"on\"", "\"auto\""];
-            return says.iter().any(|says| value.get().eq_ignore_ascii_case(says));
+            let on = ["true", "1", "\"true\"", "\"on\"", "\"auto\""];
+            return on.iter().any(|on| value.get().eq_ignore_ascii_case(on));
         }
         _ => return !is_off(value),
     };

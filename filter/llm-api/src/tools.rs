@@ -267,7 +267,7 @@ fn within(
     for list in lists {
         all.add(filter_to(left, body, list, false, may)?);
     }
-    // A set of tools goes by its own name, as a server does.
+    // If a server or a set of tools is allowed, so are its tools, except those that `deny` names.
     for configs in tool.all(&["configs"]) {
         all.add(switched_off(body, configs, of_server)?);
     }

@@ -170,11 +170,11 @@ fn fits<'a>(places: &[PatternPlace], words: &'a [String], found: &mut Captures<'
         PatternPlace::Any(name) => (1..=longest(name).min(words.len())).any(|len| {
             let Some((taken, after)) = words.split_at_checked(len) else { return false };
             found.push((name, taken));
-            let is_one = can_be(name, taken) && fits(rest, after, found);
-            if !is_one {
+            let do_fit = can_be(name, taken) && fits(rest, after, found);
+            if !do_fit {
                 found.truncate(before);
             }
-            is_one
+            do_fit
         }),
     }
 }

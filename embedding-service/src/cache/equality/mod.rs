@@ -63,13 +63,14 @@ impl Form {
             }
         }
         let has_sides = sides::sort(&mut words);
-        // A question must name all that it is about, or it may be about the greeting: "Hello, what does it stand for?" A greeting that is a
-        // sentence of its own is less close, and so are thanks. Behind an order they may be a part of what is to be done.
+        // A question must name all that it is about, or it may be about the greeting: "Hello, what does it stand for?" That is less
+        // likely if the greeting or the thanks are a sentence of their own. With an order they may be part of the text that is wanted: "Write a
+        // card for my coach. Thank you!"
         let names_all = match talk {
             Talk::None => true,
             Talk::Sentence if words.len() > 4 && asks_at_first => !changes::speaks_of_itself(&words),
             Talk::Call if words.len() > 4 && changes::is_question(&words) => true,
-            Talk::Sentence | Talk::Call | Talk::Comma => changes::is_whole(&words),
+            Talk::Sentence | Talk::Call | Talk::Other => changes::is_whole(&words),
         };
         // A comma that is left separates items of a list, or a text from what is to be done with it.
         if words.iter().any(|word| word == ",") || !names_all {
@@ -105,6 +106,7 @@ fn speaks_of_writing(words: &[String]) -> bool {
         let has_part = || word.contains('-') && word.split('-').any(|part| is_in("of_writing", part));
         // "My password hunter", but not "the password of my account".
         let next = words.get(at.saturating_add(1)).filter(|_| is_in("secret", one));
+        // "Opening hours" are a shop's. Any other opening may be that of a text.
         let is_of_a_shop =
             word == "opening" && words.get(at.saturating_add(1)).is_some_and(|next| next == "hours");
         let is_given = next.is_some_and(|next| !matches!(next.as_str(), "of" | "for" | "on" | ","));
@@ -128,12 +130,12 @@ fn with_small_start(words: &mut [String]) {
     }
 }
 
-/// Gives a country its capital behind a preposition. Not "china" and "turkey", which are things too.
+/// Gives a country its capital behind a preposition. Not "china", "turkey" and "chile", which are things too.
 fn with_capitals(words: &mut [String]) {
     for at in 1..words.len() {
         if let Some([before, country]) = words.get_mut(at.saturating_sub(1)..=at)
             && matches!(before.as_str(), "of" | "in" | "to" | "from" | "for")
-            && !matches!(country.as_str(), "china" | "turkey" | "chile" | "jersey" | "guinea")
+            && !matches!(country.as_str(), "china" | "turkey" | "chile")
             && let Some(name) = all("countries").find(|name| name.to_lowercase() == *country)
         {
             name.clone_into(country);

@@ -94,7 +94,7 @@ fn is_noun(word: &str) -> bool {
         && !word.ends_with("ing")
         // "Explain how lawyers talk jargon-free" says how to explain it.
         && !word.contains('-')
-        && !["not_explained", "prepositions", "articles"].iter().any(|list| is_in(list, word))
+        && !["not_nouns", "prepositions", "articles"].iter().any(|list| is_in(list, word))
 }
 
 /// What something is done to: "a letter", "candle wax", "two lists". A preposition with a place, a source or the like may follow.
@@ -173,6 +173,6 @@ pub(super) fn is_side(word: &str) -> bool {
         // "FF" and "fe" are numbers.
         && !word.chars().all(|letter| letter.is_ascii_hexdigit())
         && is_of_a_thing(word)
-        && !["not_explained", "numerals", "days", "months"].iter().any(|list| is_in(list, word))
+        && !["not_nouns", "numerals", "days", "months"].iter().any(|list| is_in(list, word))
         && count(word).is_none()
 }

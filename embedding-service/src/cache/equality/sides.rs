@@ -6,7 +6,7 @@ use super::{
 };
 
 /// The words before, between and behind the two sides. Nothing may follow, because it could be about one of them ("the former").
-const FRAMES: [(&str, &str, &str); 10] = [
+const FRAMES: [(&str, &str, &str); 9] = [
     ("what is the difference between", "and", ""),
     ("what do", "and", "have in common"),
     ("how do", "and", "differ"),
@@ -16,7 +16,6 @@ const FRAMES: [(&str, &str, &str); 10] = [
     ("which is better", "or", ""),
     ("which is cheaper", "or", ""),
     ("which is healthier", "or", ""),
-    ("how far apart are", "and", ""),
 ];
 
 /// Sorts the sides. Returns whether there are two that may be exchanged.
@@ -44,7 +43,7 @@ pub(super) fn sort(words: &mut [String]) -> bool {
     false
 }
 
-/// Whether the sides may be exchanged: each is one word, or both have two ("civil law and common law"); both or neither have an article, and
+/// Whether the sides may be exchanged: each is one word, or both have two ("civil law and tax law"); both or neither have an article, and
 /// both or neither are names. Two numbers or days may not, because their difference has a sign. In "a gas and an electric stove" the second
 /// side has two words.
 fn are_alike(one: &[String], other: &[String]) -> bool {

@@ -7,16 +7,17 @@ pub(super) enum Talk {
     None,
     /// In a sentence of their own.
     Sentence,
-    /// "Hi," or "hello there," before the sentence, which call somebody. "Hello, what do Swedes answer?" may be about the word.
+    /// "Hi," or "hello there," before the sentence. Hardly a question is about these words, but one may be about "Hello": "Hello, what do
+    /// Swedes answer?"
     Call,
-    /// Another one before the sentence, with a comma or nothing between.
-    Comma,
+    /// Any other greeting or filler before the sentence, with or without a comma.
+    Other,
 }
 
 /// The one sentence that is left without greeting and thanks, and what there was of them.
 pub(super) fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Talk)> {
     let all = sentences.len();
-    // "How should I close a mail? Many thanks?" proposes something.
+    // "How should I close a mail? Many thanks?" proposes these words as the answer.
     if all > 1 && sentences.last().is_some_and(|last| last.end != Some('?') && changes::thanks(&last.words)) {
         sentences.pop();
     }
@@ -43,7 +44,7 @@ pub(super) fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Ta
                 .all(|word| matches!(word.to_lowercase().as_str(), "hi" | "hello" | "hey" | "there"));
         let calls = calls && greeting.iter().any(|word| word.eq_ignore_ascii_case("hi") || word == "there");
         sentence.words.drain(..len.saturating_add(usize::from(has_comma)));
-        talk = if calls && !matches!(talk, Talk::Comma) { Talk::Call } else { Talk::Comma };
+        talk = if calls && !matches!(talk, Talk::Other) { Talk::Call } else { Talk::Other };
     }
 }
 

@@ -379,6 +379,16 @@ fn odd_texts_equal_only_themselves() {
     }
 }
 
+/// A capital within alternatives, or one that may be missing, would be read as a word.
+#[test]
+fn a_place_stands_alone() {
+    let rules = include_str!("changes.txt").lines().filter(|line| !line.starts_with('#'));
+    for place in rules.flat_map(str::split_whitespace).filter(|place| place.contains(['|', '?'])) {
+        let is_place = |part: &str| part.len() == 1 && is_capital(part);
+        assert!(!place.trim_end_matches('?').split('|').any(is_place), "{place}");
+    }
+}
+
 /// A place of the right side that the left one does not have is a mistake in the file.
 #[test]
 fn every_rule_fills_its_places() {

@@ -24,11 +24,12 @@ use crate::step::{
 
 /// If the user does not answer a text that is shorter than this (words), the text is no evidence.
 const MIN_WORDS: usize = 4;
-/// Failures in a row after which a new action is looked at too. The least that an operator can ask for.
+/// After this many failures in a row, exchanges are read even if the last approach is new. It is the lowest count that an operator can set.
 const FAILURES: usize = 2;
 
 /// The exchanges from `start` on, oldest first, and the user text that says what the user wants. That is the text before the
-/// first exchange, or the text that answered the last prose, if exchanges follow it. Empty when the last approach did not occur before.
+/// first exchange, or the text that answered the last prose, if exchanges follow it. Empty when the last approach is new and the last
+/// answers are no failures.
 pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>, Unreadable> {
     let assistants: Vec<usize> = (start..history.len())
         .filter(|at| history.role(*at) == Role::Assistant && !history.has_calls(*at))
@@ -57,7 +58,8 @@ pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>
     Ok(Steps { all: exchanges, begins: Vec::new(), task: task.unwrap_or_default() })
 }
 
-/// Whether the last answers are failures by their form. With a further text of the user, an answer is no such failure.
+/// Whether each of the last answers is a single text that is a failure by its form. A second text may be the user's, who asks for something
+/// else.
 fn fails_again(history: &History<'_>, assistants: &[usize]) -> Result<bool, Unreadable> {
     let ends = std::iter::once(history.len()).chain(assistants.iter().rev().copied());
     for (at, end) in assistants.iter().rev().copied().zip(ends).take(FAILURES) {

@@ -181,8 +181,8 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
 }
 
 /// The strongest finding in exchanges of texts, which end with the last exchange before the request. Judged are repetition, cycles,
-/// streaks of old exchanges, and answers that are always the same. Failures are not: the outcome of a text is less clear than that
-/// of a call.
+/// streaks of old exchanges, answers that are always the same, and new actions that fail in one way. Similar failures are not: the
+/// outcome of a text is less clear than that of a call.
 pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     if !policy.enabled {
         return None;
@@ -226,10 +226,10 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     )
 }
 
-/// Actions in text that get the same answer, whatever the action. The last one must be an earlier one again: a list of new actions
-/// may be what the user asked for. Equal answers prove nothing in a talk, or if neither the action nor its answer says much, as with
-/// a step in a game. New actions count if all of them fail in one way. An agent that meets another kind of failure each time mends one
-/// mistake after the other.
+/// Actions in text that get the same answer, or that fail in one way. If the last action was tried before, equal answers count. They
+/// prove nothing in a talk, or if neither the action nor its answer says much, as with a step in a game. If the last action is new, only
+/// failures of one kind count: a list of new actions may be what the user asked for, and an agent that meets another kind of failure
+/// each time corrects one mistake after the other.
 fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
     let is_old = steps.iter().rev().skip(1).any(|step| step.approach == last.approach);
     let count = if !last.acts {

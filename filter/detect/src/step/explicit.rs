@@ -46,7 +46,8 @@ pub(crate) fn is_failure(said: &str) -> bool {
         || has_margin_of_failure(text)
 }
 
-/// What kind of failure a text tells, if a line says so: `KeyError`, `cat`, `- E999 IndentationError`.
+/// What kind of failure a text tells: what stands before the colon of the line that says so (`KeyError`, `cat`,
+/// `- E999 IndentationError`). Empty if no line says so, as in JSON: such failures count as one kind.
 pub(crate) fn head(said: &str) -> &str {
     let lines = || said.lines().map(str::trim);
     let line = lines().take(LINES).chain(lines().rev().take(LINES)).find(|line| is_failure_line(line));
