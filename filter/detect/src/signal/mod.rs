@@ -235,10 +235,10 @@ fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Cou
     let count = if !last.acts {
         0
     } else if !is_old {
-        let fails_like_last = |step: &&Step<'_>| {
-            step.acts && step.kind() == Kind::Failure && step.failure_head() == last.failure_head()
-        };
-        let approaches = steps.iter().rev().take_while(fails_like_last).map(|step| step.approach);
+        let fails = |step: &&Step<'_>| step.acts && step.kind() == Kind::Failure;
+        let head = Some(last).filter(fails).and_then(Step::failure_head);
+        let row = steps.iter().rev().take_while(|step| fails(step) && step.failure_head() == head);
+        let approaches = row.map(|step| step.approach);
         number(approaches.collect::<HashSet<_>>().len())
     } else if last.weight() < Weight::Full {
         0
