@@ -76,21 +76,11 @@ pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
 /// Whether the value of a switch turns it on.
 #[inline(never)]
 pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
-    let is_off = |value: Raw<'_>| matches!(value.get(), "null" | "false" | "0" | "[]" | "\"off\"");
     // The member inside that may switch it off. Switches without one are on if they are present.
     let says = match switch {
         "search_parameters" => "mode",
         "web_search" => "enable",
-        PLUGIN => {
-            return listed(value).into_iter().any(|plugin| {
-                let all = Object::of(plugin);
-                let (mut ids, said) = (all.all(&["id"]), all.all(&["enabled"]));
-                ids.push(plugin);
-                let searches = |id: String| id == "web" || id.contains("search");
-                (said.is_empty() || !said.into_iter().all(is_off))
-                    && ids.into_iter().filter(|id| id.is_string()).map(text).any(searches)
-            });
-        }
+        PLUGIN => return listed(value).into_iter().any(searches),
         // An empty value names no store.
         STORES if matches!(value.get(), "{}" | "\"\"") => return false,
         // A member with such a name may hold options or words to search for instead, so only these values turn it on.
@@ -102,4 +92,17 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
     };
     let said = Object::of(value).all(&[says]);
     !(is_off(value) || !said.is_empty() && said.into_iter().all(is_off))
+}
+
+fn is_off(value: Raw<'_>) -> bool {
+    matches!(value.get(), "null" | "false" | "0" | "[]" | "\"off\"")
+}
+
+/// Whether a plugin searches and is not switched off. It is an object with an `id`, or the id alone.
+fn searches(plugin: Raw<'_>) -> bool {
+    let object = Object::of(plugin);
+    let said = object.all(&["enabled"]);
+    let ids = object.all(&["id"]).into_iter().chain([plugin]).filter(|id| id.is_string());
+    let is_search = |id: String| id == "web" || id.contains("search");
+    (said.is_empty() || !said.into_iter().all(is_off)) && ids.map(text).any(is_search)
 }

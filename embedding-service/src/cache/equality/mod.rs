@@ -136,7 +136,8 @@ fn with_capitals(words: &mut [String]) {
         if let Some([before, country]) = words.get_mut(at.saturating_sub(1)..=at)
             && matches!(before.as_str(), "of" | "in" | "to" | "from" | "for")
             && !matches!(country.as_str(), "china" | "turkey" | "chile")
-            && let Some(name) = all("countries").find(|name| name.to_lowercase() == *country)
+            && let Some(name) =
+                all("countries").find(|name| is_plain(country) && name.eq_ignore_ascii_case(country))
         {
             name.clone_into(country);
         }

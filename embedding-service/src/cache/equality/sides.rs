@@ -56,8 +56,7 @@ fn are_alike(one: &[String], other: &[String]) -> bool {
     }
     words(one).zip(words(other)).is_some_and(|((one, has_article), (other, has_other))| {
         let are_sides = one.iter().chain(other).all(|word| is_side(word));
-        let are_counted =
-            one.iter().all(|word| is_counted(word)) && other.iter().all(|word| is_counted(word));
+        let are_counted = one.iter().chain(other).all(|word| is_counted(word));
         let is_name = |side: &[String]| side.first().is_some_and(|word| is_capital(word));
         are_sides
             && !are_counted

@@ -37,12 +37,10 @@ pub(super) fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, Ta
             return Some((sentence, talk));
         }
         let has_comma = sentence.words.get(len).is_some_and(|mark| mark == ",");
-        let greeting = sentence.words.get(..len).unwrap_or_default();
+        let greeting: Vec<_> = sentence.words.iter().take(len).map(|word| word.to_lowercase()).collect();
         let calls = has_comma
-            && greeting
-                .iter()
-                .all(|word| matches!(word.to_lowercase().as_str(), "hi" | "hello" | "hey" | "there"));
-        let calls = calls && greeting.iter().any(|word| word.eq_ignore_ascii_case("hi") || word == "there");
+            && greeting.iter().all(|word| ["hi", "hello", "hey", "there"].contains(&word.as_str()))
+            && greeting.iter().any(|word| word == "hi" || word == "there");
         sentence.words.drain(..len.saturating_add(usize::from(has_comma)));
         talk = if calls && !matches!(talk, Talk::Other) { Talk::Call } else { Talk::Other };
     }

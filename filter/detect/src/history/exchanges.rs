@@ -19,7 +19,7 @@ use crate::Sought;
 use crate::joined::Joined;
 use crate::step::{
     Facts, JudgedResult, Kind, Numbers, Purpose, Step, StepOutcome, Steps, Task, Weight, alike_digest,
-    is_failure, may_be_failure, unwrapped_text,
+    is_failed_answer, unwrapped_text,
 };
 
 /// If the user does not answer a text that is shorter than this (words), the text is no evidence.
@@ -72,11 +72,7 @@ fn fails_again(history: &History<'_>, assistants: &[usize]) -> Result<bool, Unre
                 answers.push(text);
             }
         })?;
-        let fails = |answer: &str| {
-            let (said, is_error) = unwrapped_text(answer);
-            is_error || may_be_failure(answer) && is_failure(&said)
-        };
-        if !matches!(answers.as_slice(), [answer] if fails(answer)) {
+        if !matches!(answers.as_slice(), [answer] if is_failed_answer(answer)) {
             return Ok(false);
         }
     }

@@ -232,20 +232,20 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
 /// each time corrects one mistake after the other.
 fn same_answer(steps: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
     let is_old = steps.iter().rev().skip(1).any(|step| step.approach == last.approach);
-    let count = if !last.acts {
-        0
-    } else if !is_old {
-        let fails = |step: &&Step<'_>| step.acts && step.kind() == Kind::Failure;
-        let head = Some(last).filter(fails).and_then(Step::failure_head);
-        let row = steps.iter().rev().take_while(|step| fails(step) && step.failure_head() == head);
-        let approaches = row.map(|step| step.approach);
-        number(approaches.collect::<HashSet<_>>().len())
-    } else if last.weight() < Weight::Full {
-        0
-    } else {
-        same_outcome::count(steps, policy.stuck.least())
+    let count = match (last.acts, is_old) {
+        (true, true) if last.weight() >= Weight::Full => same_outcome::count(steps, policy.stuck.least()),
+        (true, false) => failures_like(last, steps),
+        _ => 0,
     };
     Counted::of(Signal::Stuck, count, policy.stuck, Kind::Content)
+}
+
+/// How many different actions in a row, up to the last one, fail in the way in which that one fails.
+fn failures_like(last: &Step<'_>, steps: &[Step<'_>]) -> u32 {
+    let head = last.failure_head();
+    let fails = |step: &&Step<'_>| step.acts && step.kind() == Kind::Failure && step.failure_head() == head;
+    let approaches: HashSet<_> = steps.iter().rev().take_while(fails).map(|step| step.approach).collect();
+    number(approaches.len())
 }
 
 /// An exchange that was stopped, and goes on because a framework asked again.

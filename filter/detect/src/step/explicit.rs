@@ -4,7 +4,7 @@
 use memchr::{memchr2, memmem::Finder};
 use sentinel_llm_api::json::{self, Raw};
 
-use super::{MAX_RESULT, known::is_one_of, volatile};
+use super::{MAX_RESULT, known::is_one_of, unwrapped_text, volatile};
 use crate::{
     Sought,
     words::{formats, programs},
@@ -16,7 +16,7 @@ const LINES: usize = 4;
 const LINE: usize = 2_048;
 
 /// Whether a text, without what it is wrapped in, is a failure by its form.
-pub(crate) fn is_failure(said: &str) -> bool {
+pub(super) fn is_failure(said: &str) -> bool {
     let plain = volatile::without_colours(said.trim());
     let text = plain.as_ref();
     if is_json(text) {
@@ -46,16 +46,22 @@ pub(crate) fn is_failure(said: &str) -> bool {
         || has_margin_of_failure(text)
 }
 
+/// Whether an answer, as it stands in a history, is a failure by its form.
+pub(crate) fn is_failed_answer(text: &str) -> bool {
+    let (said, is_error) = unwrapped_text(text);
+    is_error || may_be_failure(text) && is_failure(&said)
+}
+
 /// What kind of failure a text tells: what stands before the colon of the line that says so (`KeyError`, `cat`,
 /// `- E999 IndentationError`). Empty if no line says so, as in JSON: such failures count as one kind.
-pub(crate) fn head(said: &str) -> &str {
+pub(super) fn head(said: &str) -> &str {
     let lines = || said.lines().map(str::trim);
     let line = lines().take(LINES).chain(lines().rev().take(LINES)).find(|line| is_failure_line(line));
     line.and_then(|line| line.split(':').next()).unwrap_or_default()
 }
 
 /// Quickly: whether a text may be a failure by its form. `false` is certain.
-pub(crate) fn may_be_failure(said: &str) -> bool {
+pub(super) fn may_be_failure(said: &str) -> bool {
     static MARKS: [Sought; 4] = [
         Sought::new(|| Finder::new("rror")),
         Sought::new(|| Finder::new("ERR")),

@@ -7,7 +7,7 @@ use crate::{WordSet, words::english};
 
 pub(crate) use self::{
     asked::{Asked, is_given_back, number_of_named},
-    explicit::{is_failure, may_be_failure},
+    explicit::is_failed_answer,
     judge::{Facts, JudgedResult, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},

@@ -59,6 +59,7 @@ impl Cuts {
             for (key, value) in tool.members() {
                 let is_function = FUNCTIONS.iter().any(|name| key.is(name));
                 let (written, name) = (key.text(), snake_case(&key.text()));
+                // `function_declarationS`: a server written in Go takes it for `function_declarations`.
                 let is_mixed = written.contains('_') && *written != name;
                 if name.starts_with('_') || name.contains("__") || is_mixed {
                     return Err(Unreadable::Shape);
